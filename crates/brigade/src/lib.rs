@@ -1,0 +1,1 @@
+//! Placeholder head, written by the crate's first change.
