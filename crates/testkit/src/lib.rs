@@ -1,1 +1,69 @@
-//! Placeholder head, written by the crate's first change.
+//! Tools for proving that a Brigade runtime obeys the laws.
+//!
+//! - [`Simulation`]: the deterministic backend with virtual time, and [`simulate`], its one-line form.
+//! - [`conformance!`]: the suite that every backend must pass; one line in a backend's tests.
+//! - [`Gate`], [`Probe`], [`Trace`]: force an order, count lives, compare a whole story.
+//!
+//! The laws are in `docs/semantics.md`; each is named by at least one test of the suite ([`LAWS`]).
+
+mod backend;
+mod blocking;
+mod clock;
+pub mod conformance;
+mod dump;
+mod gate;
+mod probe;
+mod schedule;
+mod thread_mark;
+mod trace;
+
+use std::future::Future;
+
+use brigade_core::{Handle, RunOptions, TaskError, TaskOutput, run_main_local};
+
+pub use backend::Simulation;
+pub use conformance::LAWS;
+pub use gate::{Gate, Wait};
+pub use probe::{Item, Probe};
+pub use schedule::Policy;
+pub use trace::{Event, Trace};
+
+/// Runs `main` on a new [`Simulation`] and returns its outcome.
+///
+/// `main` need not be `Send`. Time is virtual: sleeping costs nothing.
+///
+/// # Cancellation
+///
+/// When `main` ends, the tasks that the root owns are cancelled and waited for, as in every run (law R1).
+///
+/// # Errors
+///
+/// The outcome of `main`: its error, a cancellation, or a panic.
+///
+/// # Panics
+///
+/// When the program can never go on, with a list of the live tasks.
+///
+/// # Examples
+///
+/// ```
+/// use brigade_core::{Instant, sleep};
+/// use std::time::Duration;
+///
+/// brigade_testkit::simulate(async {
+///     sleep(Duration::from_secs(3600)).await;
+///     assert_eq!(Instant::now(), Instant::ZERO + Duration::from_secs(3600));
+/// })
+/// .expect("main ends with a value");
+/// ```
+pub fn simulate<F>(
+    main: F,
+) -> Result<<F::Output as TaskOutput>::Ok, TaskError<<F::Output as TaskOutput>::Err>>
+where
+    F: Future + 'static,
+    F::Output: TaskOutput,
+{
+    let simulation = Simulation::new();
+    let handle = Handle::new(simulation.clone());
+    run_main_local(&handle, &*simulation, RunOptions::new(), main)
+}

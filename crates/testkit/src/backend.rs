@@ -1,0 +1,280 @@
+//! The simulation backend: one thread, virtual time, no surprises.
+//!
+//! This is the smallest complete backend, and the first thing to read for the author of another one. What
+//! a backend has to do is in two traits:
+//!
+//! - [`Backend`]: take a [`Job`] from any thread at any time and run it *soon*, never inline
+//!   ([`Backend::schedule`]); keep a clock and timers; run blocking jobs somewhere.
+//! - [`Drive`]: run all that on the calling thread until a future is ready ([`Drive::drive`]), and end
+//!   ([`Drive::close`]).
+//!
+//! Everything that the laws say about tasks, cancellation and groups is built above, in the core. Here it is
+//! one loop (`drive`) over four answers (`Turn`):
+//!
+//! ```text
+//!            ┌────────────── until is woken ──► poll it; ready? return
+//!   next() ──┼────────────── a timer is due ──► wake, in order of (deadline, insertion)
+//!            ├────────────── a job is ready ──► job.run()
+//!            └────────────── nothing ─────────► blocking job running? wait for it (it holds the clock)
+//!                                               a timer? time jumps to it
+//!                                               else the program can never go on: panic with the live tasks
+//! ```
+//!
+//! The lock is never held while foreign code runs: jobs, wakers and futures are taken out under the lock, and
+//! run, woken or dropped after it is released.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Wake, Waker};
+
+use brigade_core::Instant;
+use brigade_core::backend::{Backend, BlockingJob, Drive, Home, Job, ScheduleInfo, TimerKey};
+
+use crate::clock::Clock;
+use crate::schedule::{Policy, Schedule};
+use crate::{blocking, dump, thread_mark};
+
+/// A deterministic runtime for tests: single-threaded, with virtual time.
+///
+/// The same program does the same thing in every run: jobs run in the order in which they were woken, and time
+/// stands still while anything can run, then jumps to the next timer. A program of hours takes
+/// milliseconds. Blocking jobs run on real threads and hold the clock while they do.
+///
+/// A simulation belongs to the thread that created it, and is driven there. A program that can never go on
+/// panics with a list of its live tasks instead of hanging.
+///
+/// # Examples
+///
+/// ```
+/// use brigade_core::{Handle, RunOptions, run_main_local, sleep};
+/// use brigade_testkit::Simulation;
+/// use std::{rc::Rc, time::Duration};
+///
+/// let simulation = Simulation::new();
+/// let handle = Handle::new(simulation.clone());
+/// let outcome = run_main_local(&handle, &*simulation, RunOptions::new(), async {
+///     sleep(Duration::from_secs(3600)).await;
+///     Ok::<_, std::convert::Infallible>(Rc::new("an hour later"))
+/// });
+/// assert_eq!(*outcome.expect("nothing fails here"), "an hour later");
+/// ```
+#[derive(Debug)]
+pub struct Simulation {
+    shared: Arc<Shared>,
+}
+
+/// The only worker of a simulation.
+const HOME: Home = Home(0);
+
+impl Simulation {
+    /// A simulation that belongs to the calling thread, with the FIFO schedule, at [`Instant::ZERO`].
+    #[must_use]
+    pub fn new() -> Arc<Simulation> {
+        Simulation::with_policy(Policy::Fifo)
+    }
+
+    /// A simulation with another order of ready jobs.
+    #[must_use]
+    pub fn with_policy(policy: Policy) -> Arc<Simulation> {
+        let state = State {
+            schedule: Schedule::new(policy),
+            clock: Clock::new(),
+            blocking: blocking::Queue::new(),
+            until_woken: false,
+            closed: false,
+            burying: false,
+        };
+        let shared =
+            Shared { home_thread: thread_mark::current(), state: Mutex::new(state), changed: Condvar::new() };
+        Arc::new(Simulation { shared: Arc::new(shared) })
+    }
+}
+
+impl Backend for Simulation {
+    fn schedule(&self, job: Job, _info: ScheduleInfo) {
+        let mut state = self.shared.lock();
+        state.schedule.push(job);
+        // After the end nobody runs jobs any more, so whoever brings one buries it.
+        let bury = state.closed;
+        drop(state);
+        self.shared.changed.notify_one();
+        if bury {
+            self.shared.bury();
+        }
+    }
+
+    fn now(&self) -> Instant {
+        self.shared.lock().clock.now()
+    }
+
+    fn insert_timer(&self, at: Instant, waker: Waker) -> TimerKey {
+        self.shared.lock().clock.insert(at, waker)
+    }
+
+    fn reset_timer(&self, key: TimerKey, at: Instant) -> bool {
+        self.shared.lock().clock.reset(key, at)
+    }
+
+    fn update_timer(&self, key: TimerKey, waker: &Waker) -> bool {
+        let waker = waker.clone();
+        let replaced = self.shared.lock().clock.update(key, waker);
+        replaced.is_ok()
+    }
+
+    fn remove_timer(&self, key: TimerKey) {
+        let waker = self.shared.lock().clock.remove(key);
+        drop(waker);
+    }
+
+    fn run_blocking(&self, job: BlockingJob) {
+        blocking::submit(&self.shared, job);
+    }
+
+    fn home(&self) -> Option<Home> {
+        self.shared.is_home().then_some(HOME)
+    }
+}
+
+impl Drive for Simulation {
+    fn drive(&self, mut until: Pin<&mut dyn Future<Output = ()>>) {
+        assert!(self.shared.is_home(), "a simulation must be driven by the thread that created it");
+        let waker = Waker::from(self.shared.clone());
+        let mut cx = Context::from_waker(&waker);
+        self.shared.lock().until_woken = true;
+        loop {
+            match self.shared.next() {
+                Turn::Until if until.as_mut().poll(&mut cx).is_ready() => return,
+                Turn::Until => {}
+                Turn::Timers(wakers) => wakers.into_iter().for_each(wake),
+                Turn::Job(job) => drop(job.run()),
+                Turn::Stuck(now) => panic!("{}", dump::stuck(now)),
+            }
+        }
+    }
+
+    fn close(&self) {
+        let mut state = self.shared.lock();
+        state.closed = true;
+        let wakers = state.clock.clear();
+        let blocking = state.blocking.close();
+        drop(state);
+        drop(blocking);
+        drop(wakers);
+        self.shared.bury();
+    }
+
+    fn is_virtual(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for Simulation {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// What `Simulation`, the waker of `until` and the threads of blocking jobs have in common.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    home_thread: u64,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+pub(crate) struct State {
+    schedule: Schedule,
+    clock: Clock,
+    pub(crate) blocking: blocking::Queue,
+    until_woken: bool,
+    pub(crate) closed: bool,
+    /// Somebody is in `bury`; jobs that arrive meanwhile are left to them.
+    burying: bool,
+}
+
+/// What the driving thread does next.
+enum Turn {
+    Until,
+    Timers(Vec<Waker>),
+    Job(Job),
+    Stuck(Instant),
+}
+
+impl Shared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        // No foreign code runs under this lock, so a poisoned state is still whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the driving thread to look again.
+    pub(crate) fn notify(&self) {
+        self.changed.notify_one();
+    }
+
+    fn next(&self) -> Turn {
+        let mut state = self.lock();
+        loop {
+            if std::mem::take(&mut state.until_woken) {
+                return Turn::Until;
+            }
+            let due = state.clock.take_due();
+            if !due.is_empty() {
+                return Turn::Timers(due);
+            }
+            if let Some(job) = state.schedule.pop() {
+                return Turn::Job(job);
+            }
+            if state.blocking.is_busy() {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            } else if let Some(at) = state.clock.next_deadline() {
+                state.clock.jump_to(at);
+            } else {
+                return Turn::Stuck(state.clock.now());
+            }
+        }
+    }
+
+    /// Drops the jobs that are queued after the end. Dropping one may wake, and so bring, the next: that one
+    /// is taken by this loop and not by a nested call, so that a long chain needs no deep stack (T12).
+    fn bury(&self) {
+        if std::mem::replace(&mut self.lock().burying, true) {
+            return;
+        }
+        while let Some(job) = self.next_to_bury() {
+            if job.home().is_none() || self.is_home() {
+                drop(job);
+            } else {
+                // Law B2: its future must not be dropped on this thread, and the right one is gone.
+                brigade_core::scope::warn(format!("task {:?} leaked: its thread has ended", job.id()));
+                std::mem::forget(job);
+            }
+        }
+    }
+
+    fn next_to_bury(&self) -> Option<Job> {
+        let mut state = self.lock();
+        let job = state.schedule.pop();
+        state.burying = job.is_some();
+        job
+    }
+
+    fn is_home(&self) -> bool {
+        thread_mark::current() == self.home_thread
+    }
+}
+
+/// Waking the future that is driven.
+impl Wake for Shared {
+    fn wake(self: Arc<Self>) {
+        self.lock().until_woken = true;
+        self.changed.notify_one();
+    }
+}
+
+fn wake(waker: Waker) {
+    // A stranger's waker may panic; the others that are due must be woken all the same (T10).
+    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+}
