@@ -1,0 +1,53 @@
+//! `unsafe` stands only in the files listed here, so that a reviewer knows where to look.
+
+use super::finding::Finding;
+use super::source::{line_of, words_at};
+use super::tree::Tree;
+
+/// The files that may hold `unsafe`, each with what it is needed for.
+const LISTED: &[(&str, &str)] = &[
+    ("crates/core/src/task/spawn.rs", "spawning a future that is not Send on its own thread"),
+    ("crates/core/src/task/root.rs", "pinning the task's future in its own allocation"),
+    ("crates/core/src/task/reference.rs", "a weak reference kept alive by a waker"),
+    ("crates/core/src/task/registry.rs", "intrusive links through all live tasks"),
+    ("crates/executor/src/scheduler/local.rs", "the owner's side of the local queue"),
+    ("crates/executor/src/reactor/driver.rs", "waiting on the poller's own descriptor"),
+    ("crates/executor/src/reactor/source.rs", "registering a descriptor that its owner keeps open"),
+];
+
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.rust() {
+        let listed = LISTED.iter().any(|(path, _)| *path == file.path);
+        let mut uses = words_at(&file.code, "unsafe").map(|at| line_of(&file.code, at));
+        match (listed, uses.next()) {
+            (false, Some(line)) => {
+                findings.push(Finding::new(&file.path, line, "`unsafe` outside the listed files"))
+            }
+            (true, None) => findings.push(Finding::new(&file.path, 1, "listed for `unsafe`, and holds none")),
+            _ => {}
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::told;
+    use super::*;
+
+    #[test]
+    fn unsafe_in_another_file_is_found() {
+        let tree = Tree::of(&[
+            ("crates/core/src/lib.rs", "//! unsafe in words\nfn f() { unsafe { g() } }\n"),
+            ("crates/core/src/task/root.rs", "//! x\nunsafe fn g() {}\n"),
+        ]);
+        assert_eq!(told(&check(&tree)), ["crates/core/src/lib.rs:2: `unsafe` outside the listed files"]);
+    }
+
+    #[test]
+    fn a_stale_entry_is_found() {
+        let tree = Tree::of(&[("crates/core/src/task/root.rs", "//! x\n")]);
+        assert_eq!(check(&tree).len(), 1);
+    }
+}
