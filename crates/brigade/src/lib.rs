@@ -1,1 +1,46 @@
-//! Placeholder head, written by the crate's first change.
+//! Brigade: structured concurrency for async Rust, with asyncio's vocabulary.
+//!
+#![doc = include_str!("../../../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "hyper")]
+pub mod hyper;
+mod misuse;
+pub mod prelude;
+
+#[doc(inline)]
+pub use brigade_core::{
+    BoxError, Builder, CallbackId, CancelExt, CancelKind, CancelOnDrop, CancelOutcome, CancelReason, Cancelled,
+    CatchCancel, Cleanup, DynError, Ending, EnterGuard, Finally, Finished, Handle, Instant, Interval, Join,
+    MissedTicks, Never, OnCancel, Panic, SharedJoin, SharedTask, Shield, Sleep, SpawnError, Task, TaskError,
+    TaskId, TaskOutput, TaskRef, TaskState, Unobserved, UnobservedKind, Warning, Watch, YieldNow, all_tasks,
+    blocking_cancelled, bracket, catch_cancel, current_task, effective_deadline, interval, interval_at, shield,
+    sleep, sleep_until, spawn, spawn_blocking, spawn_local, try_spawn, yield_now,
+};
+
+#[doc(inline)]
+pub use brigade_combinators::*;
+
+#[doc(inline)]
+pub use brigade_executor::{RunError, Runner, run};
+
+#[cfg(feature = "net")]
+#[doc(inline)]
+pub use brigade_executor::net;
+
+/// What combinators are built on: scopes, receivers, owners. For authors of combinators.
+pub use brigade_core::scope;
+
+/// The contract of a backend, the default backends, and what runs a program on one. For embedders.
+///
+/// An application calls [`run`] or a [`Runner`] and needs nothing of this. A program that brings
+/// its own event loop implements [`Backend`](backend::Backend) and [`Drive`](backend::Drive), makes a
+/// [`Handle`] of it, and calls [`run_main`](backend::run_main); the example `custom_backend` does so.
+pub mod backend {
+    #[doc(inline)]
+    pub use brigade_core::backend::*;
+    #[doc(inline)]
+    pub use brigade_core::{Handle, RunOptions, is_inside_task_or_drive, run_main, run_main_local};
+    #[doc(inline)]
+    pub use brigade_executor::{CurrentThread, MultiThread};
+}

@@ -1,0 +1,112 @@
+//! The fourteen programs in one table, for `tour` and for the tests.
+#![allow(dead_code, reason = "the examples' own `main`s are not called from here")]
+#![allow(clippy::duplicate_mod, reason = "every example has its own stage, so programs can run side by side")]
+
+pub mod script;
+
+#[path = "../say_hello.rs"]
+pub mod say_hello;
+#[path = "../background_work.rs"]
+pub mod background_work;
+#[path = "../web_requests.rs"]
+pub mod web_requests;
+#[path = "../task_group.rs"]
+pub mod task_group;
+#[path = "../gather_results.rs"]
+pub mod gather_results;
+#[path = "../gather_errors.rs"]
+pub mod gather_errors;
+#[path = "../first_mirror.rs"]
+pub mod first_mirror;
+#[path = "../cancel_with_cleanup.rs"]
+pub mod cancel_with_cleanup;
+#[path = "../timeouts.rs"]
+pub mod timeouts;
+#[path = "../task_states.rs"]
+pub mod task_states;
+#[path = "../names_and_callbacks.rs"]
+pub mod names_and_callbacks;
+#[path = "../forgotten_task.rs"]
+pub mod forgotten_task;
+#[path = "../graceful_shutdown.rs"]
+pub mod graceful_shutdown;
+#[path = "../group_gather_wait.rs"]
+pub mod group_gather_wait;
+
+use brigade::BoxError;
+use script::Script;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// A program, and what it must show.
+pub struct Program {
+    /// The name of its file.
+    pub name: &'static str,
+    /// What it teaches, in one line.
+    pub teaches: &'static str,
+    /// What it must print, and when.
+    pub script: Script,
+    /// How it is run.
+    pub play: Play,
+    /// Takes the lines that it printed in this process.
+    pub take: fn() -> Vec<(Duration, String)>,
+}
+
+/// What a program needs.
+pub enum Play {
+    /// Nothing but a runtime: it runs on every backend, and in virtual time.
+    Anywhere(fn() -> BoxFuture),
+    /// Sockets, so real time. The argument divides all its times.
+    Sockets(fn(u32) -> BoxFuture),
+    /// Signals, so a process of its own.
+    Process,
+}
+
+/// A program, ready to run.
+pub type BoxFuture = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
+
+macro_rules! programs {
+    ($($name:ident, $script:ident, $play:expr, $teaches:literal;)*) => {
+        /// All programs, in the order of the tour.
+        pub const PROGRAMS: [Program; 14] = [$(Program {
+            name: stringify!($name),
+            teaches: $teaches,
+            script: script::$script,
+            play: $play,
+            take: $name::stage::take,
+        }),*];
+    };
+}
+
+programs! {
+    say_hello, SAY_HELLO, Play::Anywhere(|| Box::pin(say_hello::program())),
+        "a future is a recipe: nothing happens before it is cooked";
+    background_work, BACKGROUND_WORK, Play::Anywhere(|| Box::pin(background_work::program())),
+        "spawn a task, do something else, await the task";
+    web_requests, WEB_REQUESTS, Play::Sockets(|speed| Box::pin(web_requests::demo(HALF_SECOND / speed))),
+        "many requests take as long as the slowest, not as long as the sum";
+    task_group, TASK_GROUP, Play::Anywhere(|| Box::pin(task_group::program())),
+        "one failure cancels the group, and every error is told";
+    gather_results, GATHER_RESULTS, Play::Anywhere(|| Box::pin(gather_results::program())),
+        "results come in the order of the arguments";
+    gather_errors, GATHER_ERRORS, Play::Anywhere(|| Box::pin(gather_errors::program())),
+        "all outcomes with return_errors, or fail fast without";
+    first_mirror, FIRST_MIRROR, Play::Anywhere(|| Box::pin(first_mirror::program())),
+        "take the first that is done, cancel the others";
+    cancel_with_cleanup, CANCEL_WITH_CLEANUP, Play::Anywhere(|| Box::pin(cancel_with_cleanup::program())),
+        "a cancelled task may await while it tidies up";
+    timeouts, TIMEOUTS, Play::Anywhere(|| Box::pin(timeouts::program())),
+        "five ways to stop waiting, and who timed out is told";
+    task_states, TASK_STATES, Play::Anywhere(|| Box::pin(task_states::program())),
+        "look at a task without taking its result";
+    names_and_callbacks, NAMES_AND_CALLBACKS, Play::Anywhere(|| Box::pin(names_and_callbacks::program())),
+        "who is there, who started whom, and when it is over";
+    forgotten_task, FORGOTTEN_TASK, Play::Anywhere(|| Box::pin(forgotten_task::program())),
+        "fire and forget, and nothing is lost";
+    graceful_shutdown, GRACEFUL_SHUTDOWN, Play::Process,
+        "a signal: stop accepting, tidy up, name who did not make it";
+    group_gather_wait, GROUP_GATHER_WAIT, Play::Anywhere(|| Box::pin(group_gather_wait::program())),
+        "group, gather or wait: which one when";
+}
+
+const HALF_SECOND: Duration = Duration::from_millis(500);

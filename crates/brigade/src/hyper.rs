@@ -1,0 +1,127 @@
+//! The runtime traits of hyper 1.x over Brigade: a stream, an executor and a timer.
+//!
+//! hyper asks its host for three things, and this module has one type for each: [`BrigadeIo`] turns a stream
+//! with futures-io's traits (as [`TcpStream`](crate::net::TcpStream) is) into one with hyper's,
+//! [`BrigadeExecutor`] spawns, [`BrigadeTimer`] sleeps. The example `web_requests` uses all of them.
+
+use ::hyper::rt::{Executor, Read, ReadBufCursor, Sleep, Timer, Write};
+use brigade_core::TaskOutput;
+use futures_io::{AsyncRead, AsyncWrite};
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+/// A stream with futures-io's traits, dressed as one of hyper's.
+#[derive(Debug)]
+pub struct BrigadeIo<S> {
+    stream: S,
+}
+
+impl<S> BrigadeIo<S> {
+    /// Dresses `stream` for hyper.
+    pub fn new(stream: S) -> Self {
+        Self { stream }
+    }
+
+    /// Gives the stream back, after an upgrade for instance.
+    pub fn into_inner(self) -> S {
+        self.stream
+    }
+}
+
+impl<S: AsyncRead + Unpin> Read for BrigadeIo<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut cursor: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        // futures-io wants initialised bytes and hyper lends uninitialised ones. A buffer on the stack and a
+        // copy keep this file free of unsafe code and an idle connection free of memory.
+        let mut buffer = [0; READ_BUFFER];
+        let most = cursor.remaining().min(buffer.len());
+        let count = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer[..most]))?;
+        cursor.put_slice(&buffer[..count]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> Write for BrigadeIo<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_close(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, buffers)
+    }
+}
+
+/// Spawns what hyper gives it as tasks of the runtime's root, as [`spawn`](crate::spawn) does.
+///
+/// A connection that fails is reported through the hook for failures that nobody observed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BrigadeExecutor;
+
+impl<F> Executor<F> for BrigadeExecutor
+where
+    F: Future + Send + 'static,
+    F::Output: TaskOutput,
+    <F::Output as TaskOutput>::Ok: Send,
+    <F::Output as TaskOutput>::Err: Send,
+{
+    fn execute(&self, future: F) {
+        // Dropping the handle leaves the task running (law T5).
+        drop(crate::spawn(future));
+    }
+}
+
+/// Sleeps on the runtime's clock.
+///
+/// hyper speaks in `std`'s instants, so a deadline is turned into the time that is left until it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BrigadeTimer;
+
+impl Timer for BrigadeTimer {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Sleep>> {
+        Box::pin(HyperSleep(Mutex::new(Box::pin(crate::sleep(duration)))))
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
+        self.sleep(deadline.saturating_duration_since(self.now()))
+    }
+}
+
+/// hyper demands that its sleeps are `Sync`; nobody ever polls one from two threads, so the lock is free.
+struct HyperSleep(Mutex<Pin<Box<crate::Sleep>>>);
+
+impl Sleep for HyperSleep {}
+
+impl Future for HyperSleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let sleep = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        sleep.as_mut().poll(cx)
+    }
+}
+
+/// As much as hyper asks for at first on a new connection.
+const READ_BUFFER: usize = 8 * 1024;

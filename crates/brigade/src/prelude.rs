@@ -1,0 +1,3 @@
+//! The extension traits, unnamed, so that `use brigade::prelude::*` brings methods and no names.
+
+pub use brigade_core::CancelExt as _;
