@@ -11,6 +11,7 @@ mod invariants;
 mod items;
 mod layering;
 mod links;
+mod orderings;
 mod placement;
 mod sections;
 mod size;
@@ -30,6 +31,7 @@ const RULES: &[Rule] = &[
     ("layering", layering::check),
     ("unsafe-list", unsafety::check),
     ("invariants", invariants::check),
+    ("orderings", orderings::check),
     ("placement", placement::check),
     ("headers", headers::check),
     ("size", size::check),

@@ -9,11 +9,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         if file.path.ends_with("/mod.rs") {
             findings.push(Finding::new(&file.path, 1, "`foo.rs` beside `foo/`, not `foo/mod.rs`"));
         }
-        let story = file
-            .text
-            .strip_prefix("//!")
-            .is_some_and(|rest| !rest.lines().next().unwrap_or("").trim().is_empty());
-        if !story {
+        if !tells_story(&file.text) {
             findings.push(Finding::new(
                 &file.path,
                 1,
@@ -22,6 +18,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// The story may also be an essay of its own, included in the documentation.
+fn tells_story(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or("");
+    first.starts_with("#![doc = include_str!")
+        || first.strip_prefix("//!").is_some_and(|rest| !rest.trim().is_empty())
 }
 
 #[cfg(test)]

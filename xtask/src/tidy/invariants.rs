@@ -1,13 +1,16 @@
 //! A `// SAFETY:` comment cites a numbered invariant, and an invariant that is cited is stated.
 //!
-//! Stated means: the `//!` text of the same file, or of another file of the same crate, names it as
-//! `INVARIANT T3`.
+//! Stated means: documentation in the same crate, mostly at a module's top, begins it as `INVARIANT T3: ..`.
+//! "As above" cites what the comment before it cites.
 
 use super::finding::Finding;
 use super::source::is_word;
 use super::tree::{File, Tree};
 
 const MARK: &str = "INVARIANT ";
+
+/// How a `SAFETY` comment may say that it cites something.
+const CITATIONS: &[&str] = &["INVARIANT", "as above"];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -17,11 +20,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         let stated: Vec<&str> = stated_in_crate.flat_map(stated).collect();
         let dead = cited(file).filter(|(_, id)| !stated.contains(id));
         findings.extend(dead.map(|(line, id)| {
-            Finding::new(
-                &file.path,
-                line,
-                format!("INVARIANT {id} is stated at the top of no module of this crate"),
-            )
+            Finding::new(&file.path, line, format!("INVARIANT {id} is stated nowhere in this crate"))
         }));
     }
     findings
@@ -32,27 +31,33 @@ fn uncited(file: &File) -> Vec<Finding> {
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
     let begins = (0..lines.len()).filter(|&index| lines[index].starts_with("// SAFETY:"));
     let block = |index: usize| lines[index..].iter().take_while(|line| line.starts_with("//"));
-    let without = begins.filter(|&index| !block(index).any(|line| line.contains(MARK)));
+    let without =
+        begins.filter(|&index| !block(index).any(|line| CITATIONS.iter().any(|it| line.contains(it))));
     without
         .map(|index| Finding::new(&file.path, index + 1, "SAFETY comment that cites no INVARIANT"))
         .collect()
 }
 
 fn stated(file: &File) -> impl Iterator<Item = &str> {
-    file.lines().filter(|(_, line)| line.starts_with("//!")).flat_map(|(_, line)| ids(line))
+    let docs = file.lines().filter(|(_, line)| is_doc(line));
+    docs.flat_map(|(_, line)| ids(line)).filter(|(_, rest)| rest.starts_with(':')).map(|(id, _)| id)
 }
 
 fn cited(file: &File) -> impl Iterator<Item = (usize, &str)> {
-    let comments = file.lines().filter(|(_, line)| line.contains("//") && !line.starts_with("//!"));
-    comments.flat_map(|(number, line)| ids(line).map(move |id| (number, id)))
+    let comments = file.lines().filter(|(_, line)| line.contains("//"));
+    comments.flat_map(|(number, line)| ids(line).map(move |(id, _)| (number, id)))
 }
 
-/// The ids after the mark in a line: `INVARIANT T3` gives `T3`.
-fn ids(line: &str) -> impl Iterator<Item = &str> {
+fn is_doc(line: &str) -> bool {
+    line.starts_with("//!") || line.trim_start().starts_with("///")
+}
+
+/// The ids after the mark in a line, each with what follows it: `INVARIANT T3: so` gives `T3` and `: so`.
+fn ids(line: &str) -> impl Iterator<Item = (&str, &str)> {
     line.match_indices(MARK).filter_map(|(at, _)| {
         let rest = &line[at + MARK.len()..];
-        let id = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
-        id.ends_with(|c: char| c.is_ascii_digit()).then_some(id)
+        let (id, rest) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
+        id.ends_with(|c: char| c.is_ascii_digit()).then_some((id, rest))
     })
 }
 
@@ -71,7 +76,7 @@ mod tests {
             told(&check(&tree)),
             [
                 "crates/core/src/a.rs:8: SAFETY comment that cites no INVARIANT",
-                "crates/core/src/a.rs:6: INVARIANT R2 is stated at the top of no module of this crate",
+                "crates/core/src/a.rs:6: INVARIANT R2 is stated nowhere in this crate",
             ]
         );
     }

@@ -6,13 +6,15 @@ use super::tree::Tree;
 
 /// The files that may hold `unsafe`, each with what it is needed for.
 const LISTED: &[(&str, &str)] = &[
-    ("crates/core/src/task/spawn.rs", "spawning a future that is not Send on its own thread"),
+    ("crates/core/src/context.rs", "the task that is being polled, in a thread-local"),
+    ("crates/core/src/task/job.rs", "the task whose last poll is being ended, in a thread-local"),
+    ("crates/core/src/task/prepare.rs", "spawning a future that is not Send on its own thread"),
     ("crates/core/src/task/root.rs", "pinning the task's future in its own allocation"),
-    ("crates/core/src/task/reference.rs", "a weak reference kept alive by a waker"),
+    ("crates/core/src/task/reference.rs", "a weak reference that a waker keeps alive"),
     ("crates/core/src/task/registry.rs", "intrusive links through all live tasks"),
-    ("crates/executor/src/scheduler/local.rs", "the owner's side of the local queue"),
-    ("crates/executor/src/reactor/driver.rs", "waiting on the poller's own descriptor"),
-    ("crates/executor/src/reactor/source.rs", "registering a descriptor that its owner keeps open"),
+    ("crates/combinators/src/slots.rs", "pinning the elements of a pinned slice"),
+    ("crates/executor/src/scheduler/local.rs", "the slots of the local queue"),
+    ("crates/executor/src/reactor/driver.rs", "registering a descriptor that its owner keeps open"),
 ];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
