@@ -4,7 +4,9 @@
 //! builds them on the few methods below. `tests/custom_backend.rs` proves it with one line, the conformance
 //! suite of `brigade-testkit`. Jobs, timers and wakers are always run and dropped after the lock is released.
 
-use brigade::backend::{Backend, BlockingJob, Drive, Handle, Job, RunOptions, ScheduleInfo, TimerKey, run_main};
+use brigade::backend::{
+    Backend, BlockingJob, Drive, Handle, Job, RunOptions, ScheduleInfo, TimerKey, run_main,
+};
 use brigade::{BoxError, Instant, TaskError, gather_all, sleep, timeout};
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::{swap, take};
@@ -86,7 +88,8 @@ impl Backend for Tiny {
 
     fn update_timer(&self, key: TimerKey, waker: &Waker) -> bool {
         let mut waker = waker.clone();
-        self.change(|state| state.timers.get_mut(&key.index).map(|timer| swap(&mut timer.1, &mut waker))).is_some()
+        self.change(|state| state.timers.get_mut(&key.index).map(|timer| swap(&mut timer.1, &mut waker)))
+            .is_some()
     }
 
     fn remove_timer(&self, key: TimerKey) {
@@ -103,7 +106,8 @@ impl Drive for Tiny {
         let waker = Waker::from(Arc::new(Unpark(current())));
         self.change(|state| state.driver = Some(current()));
         while until.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
-            let first = self.change(|state| state.timers.iter().map(|(&index, timer)| (timer.0, index)).min());
+            let first =
+                self.change(|state| state.timers.iter().map(|(&index, timer)| (timer.0, index)).min());
             if let Some((_, index)) = first.filter(|first| first.0 <= self.now()) {
                 self.change(|state| state.timers.remove(&index)).inspect(|timer| timer.1.wake_by_ref());
             } else if let Some(job) = self.change(|state| state.jobs.pop_front()) {

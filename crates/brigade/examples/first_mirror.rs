@@ -34,7 +34,9 @@ pub async fn program() -> Result<(), BoxError> {
     for mirror in pending {
         let name = mirror.name();
         match mirror.await {
-            Err(TaskError::Cancelled(reason)) => println!("{name}: cancelled, {}", reason.text().unwrap_or("-")),
+            Err(TaskError::Cancelled(reason)) => {
+                println!("{name}: cancelled, {}", reason.text().unwrap_or("-"))
+            }
             other => println!("{name}: {other:?}"),
         }
     }

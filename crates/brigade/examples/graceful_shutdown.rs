@@ -37,7 +37,11 @@ async fn serve(mut stream: TcpStream, tick: Duration) -> Result<(), BoxError> {
     echo.on_cancel(goodbye).await
 }
 
-async fn accept(listener: TcpListener, connections: TaskGroup<BoxError>, tick: Duration) -> Result<(), BoxError> {
+async fn accept(
+    listener: TcpListener,
+    connections: TaskGroup<BoxError>,
+    tick: Duration,
+) -> Result<(), BoxError> {
     loop {
         let (stream, _) = listener.accept().await?;
         connections.spawn(serve(stream, tick));

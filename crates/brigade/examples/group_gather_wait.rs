@@ -19,7 +19,8 @@ async fn job(name: &'static str) -> Result<String, BoxError> {
 }
 
 async fn with_group() -> Result<Vec<String>, BoxError> {
-    let tasks = TaskGroup::<BoxError>::scope(async |group| Ok(JOBS.map(|name| group.spawn(job(name))))).await?;
+    let tasks =
+        TaskGroup::<BoxError>::scope(async |group| Ok(JOBS.map(|name| group.spawn(job(name))))).await?;
     let mut results = Vec::new();
     for task in tasks {
         results.push(task.await?); // the group has ended, so this does not suspend

@@ -93,8 +93,9 @@ fn in_real_time(program: &Program, play: &Play, speed: u32) -> Measured {
 fn in_a_process(program: &Program, speed: u32) -> Measured {
     let mode = if speed == 1 { CHILD } else { FAST_CHILD };
     let stop = [(5 * TICK / speed, rustix::process::Signal::TERM)];
-    let ended = std::env::current_exe()
-        .and_then(|tour| process::run_with_signals(std::process::Command::new(tour).arg(mode), "bob connected", &stop));
+    let ended = std::env::current_exe().and_then(|tour| {
+        process::run_with_signals(std::process::Command::new(tour).arg(mode), "bob connected", &stop)
+    });
     match ended {
         Ok(ended) if ended.status.code() == Some(143) => {
             (ended.span, judge(&ended.lines, program, ended.span, speed))

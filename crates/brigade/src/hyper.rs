@@ -49,11 +49,7 @@ impl<S: AsyncRead + Unpin> Read for BrigadeIo<S> {
 }
 
 impl<S: AsyncWrite + Unpin> Write for BrigadeIo<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
@@ -89,7 +85,7 @@ where
 {
     fn execute(&self, future: F) {
         // Dropping the handle leaves the task running (law T5).
-        drop(crate::spawn(future));
+        let _detached = crate::spawn(future);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which public types may cross threads: the table that users rely on without reading it.
 
 use brigade::{
-    BoxError, CancelOutcome, CancelReason, Cancelled, Handle, Instant, Interval, Panic, SharedTask, Sleep, Task,
-    TaskError, TaskGroup, TaskId, TaskRef, TaskState, TimedOut, Timeout,
+    BoxError, CancelOutcome, CancelReason, Cancelled, Handle, Instant, Interval, Panic, SharedTask, Sleep,
+    Task, TaskError, TaskGroup, TaskId, TaskRef, TaskState, TimedOut, Timeout,
 };
 use std::rc::Rc;
 

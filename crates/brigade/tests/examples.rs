@@ -20,7 +20,8 @@ fn in_virtual_time(name: &str) {
     let program = program(name);
     let Play::Anywhere(future) = &program.play else { panic!("{name} cannot run on the simulator") };
     let simulation = Simulation::new();
-    run_main(&Handle::new(simulation.clone()), &*simulation, RunOptions::new(), future()).expect("it ends well");
+    run_main(&Handle::new(simulation.clone()), &*simulation, RunOptions::new(), future())
+        .expect("it ends well");
     if let Err(difference) = compare_exactly(&(program.take)(), program.script) {
         panic!("{name}: {difference}");
     }
@@ -69,18 +70,24 @@ fn the_comparison_can_fail() {
     let at = Duration::from_millis;
     let printed = vec![(at(0), "a".to_owned()), (at(100), "b 17 c".to_owned())];
     assert_eq!(compare_exactly(&printed, &[(0, "a"), (100, "b * c")]), Ok(()));
-    for wrong in [&[(0, "a")][..], &[(0, "a"), (100, "b")], &[(0, "a"), (90, "b * c")], &[(100, "b * c"), (0, "a")]] {
+    for wrong in
+        [&[(0, "a")][..], &[(0, "a"), (100, "b")], &[(0, "a"), (90, "b * c")], &[(100, "b * c"), (0, "a")]]
+    {
         assert!(compare_exactly(&printed, Box::leak(wrong.into())).is_err(), "{wrong:?}");
     }
     assert_eq!(compare_loosely(&printed, &[(450, "b * c"), (0, "a")], 5, at(50)), Ok(()));
-    for wrong in [&[(0, "a")][..], &[(0, "a"), (100, "b")], &[(0, "a"), (1000, "b * c")], &[(0, "a"), (40, "b * c")]] {
+    for wrong in
+        [&[(0, "a")][..], &[(0, "a"), (100, "b")], &[(0, "a"), (1000, "b * c")], &[(0, "a"), (40, "b * c")]]
+    {
         assert!(compare_loosely(&printed, Box::leak(wrong.into()), 1, at(50)).is_err(), "{wrong:?}");
     }
 }
 
 #[test]
 fn a_star_stands_for_any_text() {
-    for (pattern, text) in [("a*c", "abc"), ("a*", "a"), ("*c", "abc"), ("a*b*", "a-b-"), ("*", ""), ("ab", "ab")] {
+    for (pattern, text) in
+        [("a*c", "abc"), ("a*", "a"), ("*c", "abc"), ("a*b*", "a-b-"), ("*", ""), ("ab", "ab")]
+    {
         assert!(matches(pattern, text), "{pattern} {text}");
     }
     for (pattern, text) in [("a*c", "abcd"), ("a", "ab"), ("b*", "ab"), ("a*b*c", "acb")] {

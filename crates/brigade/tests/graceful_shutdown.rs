@@ -42,9 +42,12 @@ fn words(ended: &Ended) -> Vec<&str> {
 fn law_r2_a_signal_ends_the_program_within_the_grace() {
     let ended = stopped_by(&[(5 * TICK, Signal::TERM)]);
     assert_eq!(ended.status.code(), Some(143), "{:?}", ended.lines);
-    script::compare_loosely(&ended.lines, script::GRACEFUL_SHUTDOWN, 1, Duration::from_secs(5)).expect("all lines");
-    let position = |word: &str| words(&ended).iter().position(|line| line.contains(word)).expect("compared above");
-    let order = ["bob connected", "stop accepting", "alice: goodbye", "alice: closed", "all connections", "dropped"];
+    script::compare_loosely(&ended.lines, script::GRACEFUL_SHUTDOWN, 1, Duration::from_secs(5))
+        .expect("all lines");
+    let position =
+        |word: &str| words(&ended).iter().position(|line| line.contains(word)).expect("compared above");
+    let order =
+        ["bob connected", "stop accepting", "alice: goodbye", "alice: closed", "all connections", "dropped"];
     assert!(order.is_sorted_by_key(|word| position(word)), "{:?}", ended.lines);
     assert!(position("bob: closed") < position("all connections"), "{:?}", ended.lines);
 }
@@ -54,7 +57,8 @@ fn law_r2_a_second_signal_ends_the_grace() {
     // The second comes one tick into the grace of ten, which starts when main has ended, after two.
     let ended = stopped_by(&[(TICK, Signal::INT), (3 * TICK, Signal::INT)]);
     assert_eq!(ended.status.code(), Some(130), "{:?}", ended.lines);
-    let (dropped_at, _) = ended.lines.iter().find(|line| line.1 == "indexer: dropped").expect("it was aborted");
+    let (dropped_at, _) =
+        ended.lines.iter().find(|line| line.1 == "indexer: dropped").expect("it was aborted");
     let (stopped_at, _) = ended.lines.iter().find(|line| line.1 == "stop accepting").expect("it was stopped");
     let rest = dropped_at.saturating_sub(*stopped_at);
     assert!((3 * TICK..10 * TICK).contains(&rest), "the grace was not cut short: {:?}", ended.lines);

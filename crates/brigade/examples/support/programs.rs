@@ -4,34 +4,34 @@
 
 pub mod script;
 
-#[path = "../say_hello.rs"]
-pub mod say_hello;
 #[path = "../background_work.rs"]
 pub mod background_work;
-#[path = "../web_requests.rs"]
-pub mod web_requests;
-#[path = "../task_group.rs"]
-pub mod task_group;
-#[path = "../gather_results.rs"]
-pub mod gather_results;
-#[path = "../gather_errors.rs"]
-pub mod gather_errors;
-#[path = "../first_mirror.rs"]
-pub mod first_mirror;
 #[path = "../cancel_with_cleanup.rs"]
 pub mod cancel_with_cleanup;
-#[path = "../timeouts.rs"]
-pub mod timeouts;
-#[path = "../task_states.rs"]
-pub mod task_states;
-#[path = "../names_and_callbacks.rs"]
-pub mod names_and_callbacks;
+#[path = "../first_mirror.rs"]
+pub mod first_mirror;
 #[path = "../forgotten_task.rs"]
 pub mod forgotten_task;
+#[path = "../gather_errors.rs"]
+pub mod gather_errors;
+#[path = "../gather_results.rs"]
+pub mod gather_results;
 #[path = "../graceful_shutdown.rs"]
 pub mod graceful_shutdown;
 #[path = "../group_gather_wait.rs"]
 pub mod group_gather_wait;
+#[path = "../names_and_callbacks.rs"]
+pub mod names_and_callbacks;
+#[path = "../say_hello.rs"]
+pub mod say_hello;
+#[path = "../task_group.rs"]
+pub mod task_group;
+#[path = "../task_states.rs"]
+pub mod task_states;
+#[path = "../timeouts.rs"]
+pub mod timeouts;
+#[path = "../web_requests.rs"]
+pub mod web_requests;
 
 use brigade::BoxError;
 use script::Script;

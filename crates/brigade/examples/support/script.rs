@@ -159,7 +159,10 @@ pub const TASK_STATES: Script = &[
     (100, "value     | done true  | cancelled false | Done(Value) | result 42 | error -"),
     (100, "failed    | done true  | cancelled false | Done(Failed) | result error | error burnt"),
     (100, "cancelled | done true  | cancelled true  | Done(Cancelled) | result error | error *cancelled*"),
-    (100, "panicked  | done true  | cancelled false | Done(Panicked) | result error | error *the pan is on fire*"),
+    (
+        100,
+        "panicked  | done true  | cancelled false | Done(Panicked) | result error | error *the pan is on fire*",
+    ),
     (100, "await value: value 42"),
     (100, "await failed: error burnt"),
     (100, "await cancelled: cancelled, Explicit"),
