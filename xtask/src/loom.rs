@@ -1,48 +1,42 @@
-//! `cargo xtask loom`: the models of `crates/*/tests/loom_*.rs`, over every interleaving.
+//! `cargo xtask loom`: the models of the crates that hand-write atomics, over every interleaving.
 //!
-//! `cfg(loom)` swaps the atomics of a crate for loom's, so these tests are built apart from all others.
+//! `cfg(loom)` swaps the atomics of a crate for loom's. They then work inside a model only, so the models are built
+//! apart, and only tests with `loom` in their path run. Arguments go through to the test programs.
 
 use std::fs;
-use std::path::Path;
 
 use crate::{Outcome, shell};
 
+/// A crate takes part by depending on loom under this cfg.
+const MARK: &str = "[target.'cfg(loom)'.dependencies]";
+
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    let models = models()?;
-    if models.is_empty() {
-        println!("no models: no crate has a tests/loom_*.rs");
+    let packages = packages()?;
+    if packages.is_empty() {
+        println!("no crate depends on loom under cfg(loom)");
     }
-    for (package, model) in models {
-        let mut command = shell::cargo(&["test", "--release", "--package", &package, "--test", &model]);
+    for package in packages {
+        let mut command = shell::cargo(&["test", "--release", "--lib", "--package", &package, "--", "loom"]);
         command.args(arguments).env("RUSTFLAGS", "--cfg loom");
+        // Other flags make other artifacts: in a folder of their own they do not throw away the usual ones.
         command.env("CARGO_TARGET_DIR", shell::target().join("loom"));
         shell::run(command)?;
     }
     Ok(())
 }
 
-/// Package and test target of every model, in a fixed order.
-fn models() -> Result<Vec<(String, String)>, String> {
-    let mut found = Vec::new();
-    for folder in entries(&shell::root().join("crates"))? {
-        let package = format!("brigade-{folder}");
-        let tests = shell::root().join("crates").join(&folder).join("tests");
-        if !tests.is_dir() {
-            continue;
-        }
-        let names = entries(&tests)?.into_iter().filter(|name| name.starts_with("loom_"));
-        let models = names.filter_map(|name| Some(name.strip_suffix(".rs")?.to_owned()));
-        found.extend(models.map(|model| (package.clone(), model)));
-    }
-    Ok(found)
-}
-
-fn entries(folder: &Path) -> Result<Vec<String>, String> {
+/// The library crates with models, in alphabetical order.
+fn packages() -> Result<Vec<String>, String> {
+    let folder = shell::root().join("crates");
     let failed = |error| format!("{}: {error}", folder.display());
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let manifest = fs::read_to_string(entry.path().join("Cargo.toml")).unwrap_or_default();
+        if manifest.contains(MARK) {
+            found.push(format!("brigade-{}", entry.file_name().to_string_lossy()));
+        }
     }
-    names.sort();
-    Ok(names)
+    found.sort();
+    Ok(found)
 }

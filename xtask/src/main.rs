@@ -38,7 +38,7 @@ const COMMANDS: &[Command] = &[
         run: bench::run,
     },
     Command { name: "miri", about: "core and testkit under Miri (nightly)", run: miri::run },
-    Command { name: "loom", about: "the models of tests/loom_*.rs, every interleaving", run: loom::run },
+    Command { name: "loom", about: "the models of the atomics, every interleaving", run: loom::run },
     Command { name: "help", about: "this list", run: help },
 ];
 
