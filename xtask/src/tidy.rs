@@ -11,6 +11,7 @@ mod invariants;
 mod items;
 mod layering;
 mod links;
+mod maps;
 mod orderings;
 mod placement;
 mod sections;
@@ -38,6 +39,7 @@ const RULES: &[Rule] = &[
     ("laws", tested::check),
     ("sections", sections::check),
     ("links", links::check),
+    ("maps", maps::check),
     ("format", format::check),
 ];
 
