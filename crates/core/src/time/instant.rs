@@ -60,7 +60,11 @@ impl Instant {
     #[must_use]
     pub const fn saturating_add(self, duration: Duration) -> Instant {
         let nanos = duration.as_nanos();
-        if nanos >= u64::MAX as u128 { Instant::FAR_FUTURE } else { Instant(self.0.saturating_add(nanos as u64)) }
+        if nanos >= u64::MAX as u128 {
+            Instant::FAR_FUTURE
+        } else {
+            Instant(self.0.saturating_add(nanos as u64))
+        }
     }
 
     /// The time from `earlier` to this moment; zero if `earlier` is later.

@@ -1,0 +1,269 @@
+//! The accounts of one scope: what was requested of it, who received it, and what became of that.
+//!
+//! A scope owns a node only once a receiver has registered inside it; plain tasks and plain timeouts
+//! never allocate one.
+//!
+//! | field | who touches it, when |
+//! |---|---|
+//! | `receivers` | [`Receiver`](super::receiver::Receiver)s of this scope insert, refresh and remove themselves; `decide` delivers to them |
+//! | `accounts` | `decide` (the scope's own poll) and [`settle`](super::settle) |
+//! | `waker` | stored by `decide` while something is unsettled, taken by `settle` |
+//! | `dead`, `forward` | set once by [`Scope::finish`](super::region::Scope::finish), read by `settle` |
+//! | `explicit` | node of a task's root only: moved in by the root, cleared when all is absorbed |
+//!
+//! INVARIANT N1: at most one node's lock is held by a thread at any time, and no waker is woken or
+//! dropped under it.
+//!
+//! INVARIANT N2: `unsettled` of a source is the number of receivers whose `counted` has the source's
+//! bit plus the number of live tokens with that bit.
+//!
+//! A delivery's life, with the function behind each edge:
+//!
+//! ```text
+//!             1 add                2 deliver               3 settle(Resume)
+//!  (clear) ─────────► undelivered ───────────► unsettled ──────────────────► resumed ──► the scope unwinds
+//!     ▲                    ▲                     │  │                                     (verdict)
+//!     │ 4 settle(Absorb)   │ 5 settle(HandBack), │  │
+//!     └────────────────────┼─── withdraw_idle ───┘  │
+//!                          └────────────────────────┘
+//! ```
+
+use std::task::Waker;
+
+use slab::Slab;
+
+use super::reason::CancelReason;
+use super::settle::Token;
+use crate::sync::{Mutex, MutexGuard, lock};
+
+/// How urgent a request is (law C6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Made once by a group, a timeout or the shutdown, or handed back: waits until no handler
+    /// inside the scope is running.
+    Soft,
+    /// An explicit `cancel()`: interrupts a handler that is still running.
+    Hard,
+}
+
+/// A request for cancellation on its way to a scope.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// How urgent it is.
+    pub level: Level,
+    /// Why, who and where.
+    pub reason: CancelReason,
+}
+
+/// The sources of a scope's requests, as bits.
+pub(crate) const OWN: u8 = 1;
+/// Handed down by the enclosing scope; see [`OWN`].
+pub(crate) const OUTER: u8 = 2;
+pub(crate) const SOURCES: [u8; 2] = [OWN, OUTER];
+
+/// How often a receiver with a waker of its own is woken in vain before it counts as left aside.
+const ATTEMPTS: u8 = 3;
+
+/// What happened to the requests of one source.
+#[derive(Default)]
+pub(crate) struct Account {
+    pub(crate) undelivered: Option<Level>,
+    pub(crate) unsettled: u32,
+    pub(crate) resumed: bool,
+    pub(crate) reason: Option<CancelReason>,
+}
+
+impl Account {
+    pub(crate) fn is_clear(&self) -> bool {
+        self.undelivered.is_none() && self.unsettled == 0 && !self.resumed
+    }
+
+    /// Edge 1: a request arrives. The first reason is kept (law C15).
+    fn add(&mut self, request: Request) {
+        self.undelivered = self.undelivered.max(Some(request.level));
+        self.reason.get_or_insert(request.reason);
+    }
+}
+
+/// A registered receiver.
+pub(crate) struct Entry {
+    /// `None` if it is polled with the very waker that polls the scope.
+    pub(crate) waker: Option<Waker>,
+    pub(crate) pending: Option<Request>,
+    pub(crate) counted: u8,
+    pub(crate) epoch: u32,
+    pub(crate) attempts: u8,
+}
+
+impl Entry {
+    /// Whether somebody awaits this receiver (law C3). One that shares the scope's waker is polled in
+    /// each of its polls; of the others it is assumed until they do not answer.
+    fn is_live(&self, epoch: u32) -> bool {
+        match self.waker {
+            None => self.epoch == epoch,
+            Some(_) => self.attempts < ATTEMPTS,
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) receivers: Slab<Entry>,
+    accounts: [Account; 2],
+    pub(crate) waker: Option<Waker>,
+    pub(crate) dead: bool,
+    pub(crate) forward: Option<Token>,
+    pub(crate) explicit: u32,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Node(Mutex<State>);
+
+/// What the scope has to do after a pending poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing: go on waiting.
+    Wait,
+    /// Drop the inner future and end cancelled.
+    Unwind {
+        /// Whether a request from outside this scope is part of it.
+        external: bool,
+    },
+}
+
+/// The answer of [`Node::decide`]; wakers are woken by the caller, after the lock is gone.
+pub(crate) struct Decision {
+    pub(crate) verdict: Verdict,
+    /// Everything that came from outside was absorbed.
+    pub(crate) outer_clear: bool,
+    pub(crate) wakers: Vec<Waker>,
+}
+
+impl Node {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.0)
+    }
+
+    /// Takes in new requests and finds out what they mean for the scope, whose inner future has just
+    /// answered `Pending` in its poll number `epoch`, polled with `waker`.
+    pub(crate) fn decide(
+        &self,
+        own: Option<Request>,
+        outer: Option<Request>,
+        epoch: u32,
+        waker: &Waker,
+    ) -> Decision {
+        let mut retired = None;
+        let mut wakers = Vec::new();
+        let mut state = self.lock();
+        state.take_in(own, outer);
+        if state.is_busy() {
+            state.withdraw_idle(epoch, &mut wakers);
+        }
+        let verdict = state.verdict(epoch, waker, &mut wakers);
+        if state.is_busy() {
+            retired = state.waker.replace(waker.clone());
+        }
+        let outer_clear = state.account(OUTER).is_clear();
+        drop(state);
+        drop(retired);
+        Decision { verdict, outer_clear, wakers }
+    }
+}
+
+impl State {
+    pub(crate) fn account(&self, source: u8) -> &Account {
+        &self.accounts[usize::from(source - 1)]
+    }
+
+    pub(crate) fn account_mut(&mut self, source: u8) -> &mut Account {
+        &mut self.accounts[usize::from(source - 1)]
+    }
+
+    /// Whether a delivery is unsettled: a handler runs or a receiver waits for something to end.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.accounts.iter().any(|account| account.unsettled > 0)
+    }
+
+    fn take_in(&mut self, own: Option<Request>, outer: Option<Request>) {
+        if let Some(request) = own {
+            self.account_mut(OWN).add(request);
+        }
+        if let Some(request) = outer {
+            self.account_mut(OUTER).add(request);
+        }
+    }
+
+    /// A receiver that is no longer awaited must not delay the cancellation (law C3): its deliveries
+    /// become undelivered again. One with a waker of its own is woken a few times before.
+    fn withdraw_idle(&mut self, epoch: u32, wakers: &mut Vec<Waker>) {
+        for (_, entry) in &mut self.receivers {
+            if entry.counted == 0 {
+                continue;
+            }
+            if let (Some(waker), Some(_)) = (&entry.waker, &entry.pending) {
+                entry.attempts += 1;
+                if entry.attempts < ATTEMPTS {
+                    wakers.push(waker.clone());
+                }
+            }
+            if entry.is_live(epoch) {
+                continue;
+            }
+            let level = entry.pending.take().map_or(Level::Soft, |request| request.level);
+            for source in SOURCES.into_iter().filter(|source| entry.counted & source != 0) {
+                let account = &mut self.accounts[usize::from(source - 1)];
+                account.unsettled -= 1;
+                account.undelivered = account.undelivered.max(Some(level));
+            }
+            entry.counted = 0;
+        }
+    }
+
+    fn verdict(&mut self, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) -> Verdict {
+        let busy = self.is_busy();
+        if !busy && self.accounts.iter().any(|account| account.resumed) {
+            return self.unwind();
+        }
+        let deliverable = |account: &Account| match account.undelivered {
+            Some(Level::Hard) => true,
+            Some(Level::Soft) => !busy,
+            None => false,
+        };
+        let due = SOURCES.map(|source| deliverable(self.account(source)));
+        if due == [false, false] {
+            return Verdict::Wait;
+        }
+        if !self.receivers.iter().any(|(_, entry)| entry.is_live(epoch)) {
+            return self.unwind();
+        }
+        for (source, _) in SOURCES.into_iter().zip(due).filter(|(_, due)| *due) {
+            self.deliver(source, epoch, waker, wakers);
+        }
+        Verdict::Wait
+    }
+
+    fn unwind(&self) -> Verdict {
+        Verdict::Unwind { external: !self.account(OUTER).is_clear() }
+    }
+
+    /// Edge 2: every live receiver gets the request.
+    fn deliver(&mut self, source: u8, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) {
+        let account = &mut self.accounts[usize::from(source - 1)];
+        let (Some(level), Some(reason)) = (account.undelivered.take(), account.reason.clone()) else {
+            return;
+        };
+        for (_, entry) in self.receivers.iter_mut().filter(|(_, entry)| entry.is_live(epoch)) {
+            if entry.counted & source == 0 {
+                entry.counted |= source;
+                account.unsettled += 1;
+            }
+            match &mut entry.pending {
+                Some(request) => request.level = request.level.max(level),
+                None => entry.pending = Some(Request { level, reason: reason.clone() }),
+            }
+            wakers.push(entry.waker.as_ref().unwrap_or(waker).clone());
+        }
+    }
+}

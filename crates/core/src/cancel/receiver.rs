@@ -1,0 +1,167 @@
+//! The half of a waiting construct: it registers in the scope in which it is polled, and gets what
+//! is delivered there (laws C3, C9).
+
+use std::task::Waker;
+
+use super::node::{Entry, Node, OUTER, OWN, Request};
+use super::reason::{CancelKind, CancelReason};
+use super::settle::{Settle, Token, settle};
+use crate::context;
+use crate::sync::Arc;
+
+/// The registration of a waiting construct (a join, a group, a gather …) as a receiver in the scope
+/// in which it is polled.
+///
+/// It registers by [`poll_request`](Receiver::poll_request), which belongs in *every* `Pending` arm of
+/// the construct: a receiver counts only while it is awaited (law C3). Dropping it hands a request
+/// that is unsettled back to its scope (law C9).
+#[derive(Debug, Default)]
+pub struct Receiver {
+    link: Option<Link>,
+    requested: Option<CancelReason>,
+}
+
+#[derive(Debug)]
+struct Link {
+    node: Arc<Node>,
+    key: usize,
+}
+
+impl Receiver {
+    /// A receiver that is not registered yet.
+    #[must_use]
+    pub const fn new() -> Receiver {
+        Receiver { link: None, requested: None }
+    }
+
+    /// Registers in the scope that is being polled, refreshes the registration, or moves it there
+    /// if the construct has been moved; returns a request that is newly delivered.
+    ///
+    /// Outside every scope there is nobody who could cancel, so it answers `None`.
+    pub fn poll_request(&mut self, waker: &Waker) -> Option<Request> {
+        let Some(node) = context::scope_node() else {
+            self.hand_back();
+            return None;
+        };
+        let (epoch, own_waker) = (context::epoch(), context::foreign(waker));
+        let request = match &self.link {
+            Some(link) if Arc::ptr_eq(&link.node, &node) => node.refresh(link.key, epoch, own_waker),
+            _ => {
+                self.hand_back();
+                self.link = Some(Link { key: node.insert(epoch, own_waker), node });
+                None
+            }
+        };
+        if let Some(request) = &request {
+            self.requested.get_or_insert_with(|| request.reason.clone());
+        }
+        request
+    }
+
+    /// Whether a request was delivered and is not settled.
+    #[must_use]
+    pub fn is_requested(&self) -> bool {
+        self.requested.is_some()
+    }
+
+    /// The reason of the request that was delivered and is not settled.
+    #[must_use]
+    pub fn reason(&self) -> Option<&CancelReason> {
+        self.requested.as_ref()
+    }
+
+    /// The unwinding goes on in the scope. From here on the construct must answer `Pending`; it will
+    /// be dropped.
+    pub fn resume(&mut self) {
+        self.settle(Settle::Resume);
+    }
+
+    /// Gives up the registration; a request that was delivered goes back to its scope and is
+    /// delivered there again (law C9).
+    pub fn hand_back(&mut self) {
+        self.settle(Settle::HandBack);
+    }
+
+    /// The request was absorbed; the construct goes on and stays registered.
+    pub fn absorb(&mut self) {
+        self.requested = None;
+        if let Some(link) = &self.link {
+            let sources = link.node.uncount(link.key);
+            if sources != 0 {
+                settle(link.node.clone(), sources, Settle::Absorb);
+            }
+        }
+    }
+
+    /// The registration's delivery as a token of its own.
+    pub(crate) fn into_token(&mut self) -> Option<Token> {
+        let link = self.link.take()?;
+        let entry = link.node.remove(link.key);
+        let reason = self
+            .requested
+            .take()
+            .or_else(|| entry.pending.as_ref().map(|request| request.reason.clone()))
+            .unwrap_or_else(|| CancelReason::new(CancelKind::ParentCancelled));
+        Some(Token::new(link.node, entry.counted, reason))
+    }
+
+    fn settle(&mut self, how: Settle) {
+        self.requested = None;
+        if let Some(link) = self.link.take() {
+            let entry = link.node.remove(link.key);
+            if entry.counted != 0 {
+                settle(link.node, entry.counted, how);
+            }
+        }
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.hand_back();
+    }
+}
+
+impl Node {
+    fn insert(&self, epoch: u32, waker: Option<&Waker>) -> usize {
+        let waker = waker.cloned();
+        self.lock().receivers.insert(Entry { waker, pending: None, counted: 0, epoch, attempts: 0 })
+    }
+
+    fn refresh(&self, key: usize, epoch: u32, waker: Option<&Waker>) -> Option<Request> {
+        let mut retired = None;
+        let mut state = self.lock();
+        let entry = &mut state.receivers[key];
+        entry.epoch = epoch;
+        entry.attempts = 0;
+        let same = match (&entry.waker, waker) {
+            (None, None) => true,
+            (Some(old), Some(new)) => old.will_wake(new),
+            _ => false,
+        };
+        if !same {
+            retired = std::mem::replace(&mut entry.waker, waker.cloned());
+        }
+        let request = entry.pending.take();
+        drop(state);
+        drop(retired);
+        request
+    }
+
+    fn remove(&self, key: usize) -> Entry {
+        self.lock().receivers.remove(key)
+    }
+
+    /// Takes the receiver's count, unless a further request waits to be picked up.
+    fn uncount(&self, key: usize) -> u8 {
+        let mut state = self.lock();
+        let entry = &mut state.receivers[key];
+        if entry.pending.is_some() { 0 } else { std::mem::take(&mut entry.counted) & (OWN | OUTER) }
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Node")
+    }
+}

@@ -1,0 +1,200 @@
+//! A scope: a region of one task that can be cancelled as a unit, and the rules of its poll.
+
+use std::task::{Context, Waker};
+
+use super::node::{Node, OUTER, OWN, Request, Verdict};
+use super::receiver::Receiver;
+use super::settle::{Settle, Token};
+use crate::context;
+use crate::sync::Arc;
+use crate::task::reports::wake_safely;
+use crate::time::instant::Instant;
+
+/// How a scope hangs in the scope around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkMode {
+    /// It receives requests from outside whenever it waits: `catch_cancel`, the body of a group.
+    Receiver,
+    /// It passes requests from outside on to receivers inside, and is not there if it has none: a
+    /// timeout.
+    Transparent,
+    /// It never hears of the outside; whoever made it passes requests on as its own: a branch of a
+    /// gather, the root of a task.
+    Isolated,
+}
+
+/// A region of one task that can be cancelled as a unit (section 3 of the laws).
+///
+/// It lives in the pinned future that polls the inner one, in a field *after* the inner future, so
+/// that what is dropped inside still finds its scope. A poll of that future is
+///
+/// 1. [`enter`](Scope::enter): poll the inner future inside the scope. `Ready`: drop the inner
+///    future, [`finish`](Scope::finish), return.
+/// 2. `Pending`: [`after_pending`](Scope::after_pending) takes in new requests. On
+///    [`Verdict::Unwind`]: drop the inner future, then [`resume`](Scope::resume) (or turn the
+///    delivery into a result of its own) or `finish`.
+#[derive(Debug, Default)]
+pub struct Scope {
+    node: Option<Arc<Node>>,
+    epoch: u32,
+    outer: Receiver,
+}
+
+impl Scope {
+    /// A scope in which nothing has been polled yet. Allocates nothing.
+    #[must_use]
+    pub const fn new() -> Scope {
+        Scope { node: None, epoch: 0, outer: Receiver::new() }
+    }
+
+    /// Calls `poll` with this scope as the innermost one.
+    ///
+    /// `deadline` is the scope's own, as long as it has not fired, else
+    /// [`Instant::FAR_FUTURE`]; timeouts inside do not arm if it is not later than theirs (law D4).
+    pub fn enter<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        deadline: Instant,
+        poll: impl FnOnce(&mut Context<'_>) -> R,
+    ) -> R {
+        self.epoch = self.epoch.wrapping_add(1);
+        let deadline = deadline.min(context::deadline());
+        context::enter_scope(&mut self.node, self.epoch, deadline, cx.waker(), || poll(cx))
+    }
+
+    /// Takes in new requests after the inner future has answered `Pending`: `own`, made by the
+    /// construct to its scope (a deadline, a failed sibling), and what the scope around delivers.
+    ///
+    /// A request never pre-empts a result, which is why this comes after the poll (laws C2, D3).
+    #[must_use = "the verdict says whether the inner future has to be dropped"]
+    pub fn after_pending(&mut self, own: Option<Request>, link: LinkMode, waker: &Waker) -> Verdict {
+        let outer = self.poll_outer(link, waker);
+        let Some(node) = &self.node else {
+            return match (own, outer) {
+                (None, None) => Verdict::Wait,
+                (_, outer) => Verdict::Unwind { external: outer.is_some() },
+            };
+        };
+        let decision = node.decide(own, outer, self.epoch, waker);
+        if decision.outer_clear && self.outer.is_requested() {
+            self.outer.absorb();
+        }
+        decision.wakers.into_iter().for_each(wake_safely);
+        decision.verdict
+    }
+
+    /// After the inner future is gone the construct may have to wait for others (a group for its
+    /// children): from then on it is a plain waiting construct. See [`Receiver::poll_request`].
+    pub fn poll_request(&mut self, waker: &Waker) -> Option<Request> {
+        self.outer.poll_request(waker)
+    }
+
+    /// Whether handlers of the scope's own requests are still running or their tokens are alive
+    /// (law D3's exception).
+    #[must_use]
+    pub fn own_unsettled(&self) -> bool {
+        self.node.as_ref().is_some_and(|node| node.lock().account(OWN).unsettled > 0)
+    }
+
+    /// Whether a request from outside was delivered to this scope and is not settled.
+    #[must_use]
+    pub fn is_requested(&self) -> bool {
+        self.outer.is_requested()
+    }
+
+    /// The unwinding goes on in the scope around. From here on the construct answers `Pending`.
+    pub fn resume(&mut self) {
+        self.close_node();
+        self.outer.resume();
+    }
+
+    /// The scope has ended: own requests are withdrawn; one from outside that nobody handled goes
+    /// back to the scope around (law C9). Dropping the scope does the same.
+    pub fn finish(&mut self) {
+        let Some(node) = self.close_node() else {
+            self.outer.hand_back();
+            return;
+        };
+        let account = |source| {
+            let state = node.lock();
+            let account = state.account(source);
+            (account.unsettled > 0, account.is_clear())
+        };
+        match account(OUTER) {
+            (true, _) => self.leave_to_tokens(&node),
+            (false, false) => self.outer.hand_back(),
+            (false, true) => {
+                if self.outer.is_requested() {
+                    self.outer.absorb();
+                }
+                self.outer.hand_back();
+            }
+        }
+    }
+
+    /// The delivery as a token, for `catch_cancel`.
+    pub(crate) fn take_token(&mut self) -> Option<Token> {
+        self.close_node();
+        self.outer.into_token()
+    }
+
+    pub(crate) fn node(&self) -> Option<&Arc<Node>> {
+        self.node.as_ref()
+    }
+
+    fn poll_outer(&mut self, link: LinkMode, waker: &Waker) -> Option<Request> {
+        match link {
+            LinkMode::Receiver => self.outer.poll_request(waker),
+            LinkMode::Isolated => None,
+            LinkMode::Transparent if self.needs_link() => self.outer.poll_request(waker),
+            LinkMode::Transparent => {
+                self.outer.hand_back();
+                None
+            }
+        }
+    }
+
+    fn needs_link(&self) -> bool {
+        self.node.as_ref().is_some_and(|node| {
+            let state = node.lock();
+            !state.receivers.is_empty() || !state.account(OUTER).is_clear() || state.is_busy()
+        })
+    }
+
+    /// From here on a token that is settled finds a scope that has ended.
+    fn close_node(&mut self) -> Option<Arc<Node>> {
+        let node = self.node.take()?;
+        let mut state = node.lock();
+        state.dead = true;
+        state.account_mut(OWN).undelivered = None;
+        let waker = state.waker.take();
+        drop(state);
+        drop(waker);
+        Some(node)
+    }
+
+    /// Tokens of the scope are alive, perhaps inside its value: the scope's own delivery waits for
+    /// them and is then settled as they were.
+    fn leave_to_tokens(&mut self, node: &Arc<Node>) {
+        let Some(token) = self.outer.into_token() else { return };
+        let mut state = node.lock();
+        if state.account(OUTER).unsettled > 0 {
+            state.forward = Some(token);
+            return;
+        }
+        // They were settled on another thread since the caller looked.
+        let how = match (state.account(OUTER).resumed, state.account(OUTER).is_clear()) {
+            (true, _) => Settle::Resume,
+            (false, false) => Settle::HandBack,
+            (false, true) => Settle::Absorb,
+        };
+        drop(state);
+        token.settle(how);
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

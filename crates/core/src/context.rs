@@ -1,0 +1,235 @@
+//! What the code that is running on this thread belongs to: the task, the innermost scope, the
+//! ambient runtime.
+//!
+//! All of it is one thread-local value without a destructor, so that it can be used from the
+//! destructors of other thread-locals (law T4).
+//!
+//! INVARIANT X1: `task` points at the metadata of the task whose poll (or drop) is on this thread's
+//! stack. It is set by [`enter_task`] alone, whose guard restores the former value before the caller's
+//! reference to the metadata ends. It never leaves this thread.
+//!
+//! | field | written by |
+//! |---|---|
+//! | `task`, `budget` | [`enter_task`]; `budget` also by [`spend`] |
+//! | `node`, `epoch`, `deadline`, `waker`, `open` | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
+//! | `runtime` | [`enter_runtime`] |
+
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::task::{RawWakerVTable, Waker};
+
+use crate::cancel::node::Node;
+use crate::runtime::handle::Handle;
+use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::task::meta::TaskMeta;
+use crate::time::instant::Instant;
+
+/// How many ready-made library operations a task may do in one turn (law D7).
+const BUDGET: u8 = 128;
+
+struct Here {
+    task: Cell<Option<NonNull<TaskMeta>>>,
+    budget: Cell<u8>,
+    open: Cell<bool>,
+    node: Cell<ManuallyDrop<Option<Arc<Node>>>>,
+    epoch: Cell<u32>,
+    deadline: Cell<Instant>,
+    waker: Cell<(*const (), *const RawWakerVTable)>,
+    runtime: Cell<ManuallyDrop<Option<Handle>>>,
+    thread: Cell<u64>,
+}
+
+thread_local! {
+    static HERE: Here = const {
+        Here {
+            task: Cell::new(None),
+            budget: Cell::new(0),
+            open: Cell::new(false),
+            node: Cell::new(ManuallyDrop::new(None)),
+            epoch: Cell::new(0),
+            deadline: Cell::new(Instant::FAR_FUTURE),
+            waker: Cell::new((std::ptr::null(), std::ptr::null())),
+            runtime: Cell::new(ManuallyDrop::new(None)),
+            thread: Cell::new(0),
+        }
+    };
+}
+
+/// Calls `read` with the task that is being polled on this thread.
+pub(crate) fn with_task<R>(read: impl FnOnce(Option<&TaskMeta>) -> R) -> R {
+    let task = HERE.with(|here| here.task.get());
+    // SAFETY: INVARIANT X1: the metadata outlives this call, which is on the stack above the poll.
+    read(task.map(|task| unsafe { task.as_ref() }))
+}
+
+/// Makes `task` the current one, outside every scope, until the guard is dropped.
+pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
+    HERE.with(|here| TaskGuard {
+        task: here.task.replace(task.map(NonNull::from)),
+        budget: here.budget.replace(BUDGET),
+        open: here.open.replace(false),
+        deadline: here.deadline.replace(Instant::FAR_FUTURE),
+        _lifetime: std::marker::PhantomData,
+    })
+}
+
+/// Restores what was current before; see [`enter_task`].
+pub(crate) struct TaskGuard<'a> {
+    task: Option<NonNull<TaskMeta>>,
+    budget: u8,
+    open: bool,
+    deadline: Instant,
+    _lifetime: std::marker::PhantomData<&'a TaskMeta>,
+}
+
+impl Drop for TaskGuard<'_> {
+    fn drop(&mut self) {
+        HERE.with(|here| {
+            here.task.set(self.task);
+            here.budget.set(self.budget);
+            here.open.set(self.open);
+            here.deadline.set(self.deadline);
+        });
+    }
+}
+
+/// Calls `poll` with the scope that owns `node` as the innermost one. The node moves into the
+/// thread-local for that time, and back even when `poll` panics.
+pub(crate) fn enter_scope<R>(
+    node: &mut Option<Arc<Node>>,
+    epoch: u32,
+    deadline: Instant,
+    waker: &Waker,
+    poll: impl FnOnce() -> R,
+) -> R {
+    let _guard = ScopeGuard::enter(node, true, epoch, deadline, identity(waker));
+    poll()
+}
+
+/// Calls `poll` where no scope can be reached and no deadline is seen (law C11).
+pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
+    let mut no_node = None;
+    let no_waker = (std::ptr::null(), std::ptr::null());
+    let _guard = ScopeGuard::enter(&mut no_node, false, 0, Instant::FAR_FUTURE, no_waker);
+    poll()
+}
+
+struct ScopeGuard<'a> {
+    slot: &'a mut Option<Arc<Node>>,
+    node: ManuallyDrop<Option<Arc<Node>>>,
+    open: bool,
+    epoch: u32,
+    deadline: Instant,
+    waker: (*const (), *const RawWakerVTable),
+}
+
+impl<'a> ScopeGuard<'a> {
+    fn enter(
+        slot: &'a mut Option<Arc<Node>>,
+        open: bool,
+        epoch: u32,
+        deadline: Instant,
+        waker: (*const (), *const RawWakerVTable),
+    ) -> ScopeGuard<'a> {
+        let node = ManuallyDrop::new(slot.take());
+        HERE.with(|here| ScopeGuard {
+            slot,
+            node: here.node.replace(node),
+            open: here.open.replace(open),
+            epoch: here.epoch.replace(epoch),
+            deadline: here.deadline.replace(deadline),
+            waker: here.waker.replace(waker),
+        })
+    }
+}
+
+impl Drop for ScopeGuard<'_> {
+    fn drop(&mut self) {
+        let outer = std::mem::replace(&mut self.node, ManuallyDrop::new(None));
+        HERE.with(|here| {
+            *self.slot = ManuallyDrop::into_inner(here.node.replace(outer));
+            here.open.set(self.open);
+            here.epoch.set(self.epoch);
+            here.deadline.set(self.deadline);
+            here.waker.set(self.waker);
+        });
+    }
+}
+
+/// The node of the innermost scope, made now if it has none. `None` outside every scope.
+pub(crate) fn scope_node() -> Option<Arc<Node>> {
+    HERE.with(|here| {
+        if !here.open.get() {
+            return None;
+        }
+        let node = ManuallyDrop::into_inner(here.node.take());
+        let node = node.unwrap_or_default();
+        here.node.set(ManuallyDrop::new(Some(node.clone())));
+        Some(node)
+    })
+}
+
+/// The number of the innermost scope's current poll.
+pub(crate) fn epoch() -> u32 {
+    HERE.with(|here| here.epoch.get())
+}
+
+/// The tightest deadline around the running code that has not fired (law D4).
+pub(crate) fn deadline() -> Instant {
+    HERE.with(|here| here.deadline.get())
+}
+
+/// `waker`, unless it is the one with which the innermost scope is polled.
+///
+/// async-task's vtable is a constant that may stand at several addresses, so `will_wake` can fail to
+/// recognise a task's own waker; its data pointer is the task, which decides.
+pub(crate) fn foreign(waker: &Waker) -> Option<&Waker> {
+    let (data, vtable) = identity(waker);
+    let (scope_data, scope_vtable) = HERE.with(|here| here.waker.get());
+    let same = data == scope_data && (!data.is_null() || std::ptr::eq(vtable, scope_vtable));
+    (!same).then_some(waker)
+}
+
+/// Takes one unit of the turn's budget; `false` if it is spent. Unlimited outside tasks.
+pub(crate) fn spend() -> bool {
+    HERE.with(|here| {
+        let left = here.budget.get();
+        if left > 0 {
+            here.budget.set(left - 1);
+        }
+        left > 0 || here.task.get().is_none()
+    })
+}
+
+/// Makes `handle` the ambient runtime and returns the former one.
+pub(crate) fn enter_runtime(handle: Option<Handle>) -> Option<Handle> {
+    HERE.with(|here| ManuallyDrop::into_inner(here.runtime.replace(ManuallyDrop::new(handle))))
+}
+
+/// The runtime of the current task, else the one that was entered.
+pub(crate) fn runtime() -> Option<Handle> {
+    with_task(|task| task.map(TaskMeta::runtime)).or_else(|| {
+        HERE.with(|here| {
+            let handle = ManuallyDrop::into_inner(here.runtime.take());
+            here.runtime.set(ManuallyDrop::new(handle.clone()));
+            handle
+        })
+    })
+}
+
+/// A number of this thread that no other thread ever has.
+pub(crate) fn thread_token() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    HERE.with(|here| {
+        if here.thread.get() == 0 {
+            // Relaxed: only uniqueness is asked for, nothing is published with the number.
+            here.thread.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        }
+        here.thread.get()
+    })
+}
+
+fn identity(waker: &Waker) -> (*const (), *const RawWakerVTable) {
+    (waker.data(), std::ptr::from_ref(waker.vtable()))
+}

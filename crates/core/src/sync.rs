@@ -1,0 +1,16 @@
+//! The gate through which every synchronisation primitive enters the crate: std's, or loom's when a
+//! model is checked.
+
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicU32, Ordering};
+#[cfg(not(loom))]
+pub(crate) use std::sync::atomic::{AtomicU32, Ordering};
+
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+pub(crate) use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Locks `mutex`; a panic of an earlier holder does not make the state unusable, because every
+/// critical section of this crate leaves it consistent before it can panic (law T10).
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

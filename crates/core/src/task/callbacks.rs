@@ -1,0 +1,87 @@
+//! Done-callbacks (law T9).
+
+use std::fmt;
+use std::panic::Location;
+
+use crate::context;
+use crate::runtime::handle::Handle;
+use crate::sync::Arc;
+use crate::task::output::Plain;
+use crate::task::prepare::{SpawnOptions, prepare};
+use crate::task::reference::TaskRef;
+use crate::task::reports::guarded;
+
+/// Names a done-callback, to take it back with `remove_callback`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CallbackId(u64);
+
+type Function = Box<dyn FnOnce(&TaskRef) + Send>;
+
+pub(crate) struct Callback {
+    id: CallbackId,
+    function: Function,
+}
+
+impl fmt::Debug for Callback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.id.fmt(f)
+    }
+}
+
+/// Registers a callback; one that comes late is scheduled by itself.
+pub(crate) fn add(task: &TaskRef, function: Function) -> CallbackId {
+    let meta = task.meta();
+    let mut late = meta.late();
+    let more = late.more();
+    more.next_callback += 1;
+    let id = CallbackId(more.next_callback);
+    // Pushed first and looked for by the end afterwards, or not seen by it and taken back here.
+    more.callbacks.push(Callback { id, function });
+    let waiting = meta.word.transition_to_watched();
+    let late_one = if waiting { None } else { take(&mut more.callbacks, id) };
+    drop(late);
+    if let Some(callback) = late_one {
+        schedule(task.clone(), callback);
+    }
+    id
+}
+
+pub(crate) fn remove(task: &TaskRef, id: CallbackId) -> bool {
+    let mut late = task.meta().late();
+    let removed = late.more.as_mut().and_then(|more| take(&mut more.callbacks, id));
+    drop(late);
+    removed.is_some()
+}
+
+/// Runs callbacks in registration order, outside every task, with the task's runtime ambient.
+pub(crate) fn run_all(task: &TaskRef, callbacks: Vec<Callback>) {
+    if callbacks.is_empty() {
+        return;
+    }
+    let runtime: Handle = task.meta().runtime();
+    let _ambient = runtime.enter();
+    let _outside = context::enter_task(None);
+    for callback in callbacks {
+        guarded("a done-callback ran", || (callback.function)(task));
+    }
+}
+
+fn take(callbacks: &mut Vec<Callback>, id: CallbackId) -> Option<Callback> {
+    let at = callbacks.iter().position(|callback| callback.id == id)?;
+    Some(callbacks.remove(at))
+}
+
+/// A task of its own runs a callback that was added after the end; if the runtime has ended, too, it
+/// can never run.
+fn schedule(task: TaskRef, callback: Callback) {
+    let runtime = task.meta().runtime();
+    let options = SpawnOptions {
+        name: Some(Arc::from(format!("callback of {}", task.name()))),
+        location: Location::caller(),
+        owner: None,
+    };
+    let run = async move { run_all(&task, vec![callback]) };
+    if let Ok(prepared) = prepare(&runtime, options, run, Plain::<()>::new()) {
+        drop(prepared.start());
+    }
+}

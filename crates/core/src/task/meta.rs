@@ -1,0 +1,224 @@
+//! The state of a task that lives inside its allocation.
+
+use std::panic::Location;
+use std::task::Waker;
+
+use crate::backend::Home;
+use crate::cancel::node::{Level, Node, OWN, Request};
+use crate::cancel::reason::CancelReason;
+use crate::runtime::handle::Handle;
+use crate::sync::{Arc, AtomicU8, Mutex, MutexGuard, OnceLock, Ordering, lock};
+use crate::task::id::TaskId;
+use crate::task::late::Late;
+use crate::task::output::Owner;
+use crate::task::registry::Links;
+use crate::task::state::{CancelOutcome, TaskState, TaskWord};
+
+const PENDING: u8 = 0;
+const RUNNING: u8 = 1;
+const SUSPENDED: u8 = 2;
+
+/// Metadata of a task, inline in async-task's header.
+///
+/// | field | who, when |
+/// |---|---|
+/// | `word` | anybody; see `state.rs` |
+/// | `phase` | written by the polling thread, read by anybody |
+/// | `links` | the registry, under the lock of the shard |
+/// | `node` | published once by the root, read by anybody |
+/// | `late` | anybody, under its lock |
+/// | the rest | written before the task is scheduled, constant afterwards |
+pub(crate) struct TaskMeta {
+    pub(crate) word: TaskWord,
+    phase: AtomicU8,
+    pub(crate) shard: u8,
+    pub(crate) home: Option<LocalHome>,
+    id: TaskId,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) location: &'static Location<'static>,
+    runtime: Handle,
+    pub(crate) owner: Option<(Arc<dyn Owner>, usize)>,
+    pub(crate) links: Links,
+    pub(crate) node: OnceLock<Arc<Node>>,
+    late: Mutex<Late>,
+}
+
+/// Where a `!Send` task lives: the backend's worker and the thread behind it.
+#[derive(Clone, Copy)]
+pub(crate) struct LocalHome {
+    pub(crate) worker: Home,
+    pub(crate) thread: u64,
+}
+
+/// What [`TaskMeta::new`] is made of.
+pub(crate) struct Parts {
+    pub(crate) id: TaskId,
+    pub(crate) shard: u8,
+    pub(crate) home: Option<LocalHome>,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) location: &'static Location<'static>,
+    pub(crate) runtime: Handle,
+    pub(crate) owner: Option<(Arc<dyn Owner>, usize)>,
+    pub(crate) name: Option<Arc<str>>,
+}
+
+impl TaskMeta {
+    pub(crate) fn new(parts: Parts) -> TaskMeta {
+        let mut late = Late::default();
+        if let Some(name) = parts.name {
+            late.more().name = Some(name);
+        }
+        TaskMeta {
+            word: TaskWord::new(),
+            phase: AtomicU8::new(PENDING),
+            shard: parts.shard,
+            home: parts.home,
+            id: parts.id,
+            parent: parts.parent,
+            location: parts.location,
+            runtime: parts.runtime,
+            owner: parts.owner,
+            links: Links::new(),
+            node: OnceLock::new(),
+            late: Mutex::new(late),
+        }
+    }
+
+    pub(crate) fn id(&self) -> TaskId {
+        self.id
+    }
+
+    pub(crate) fn runtime(&self) -> Handle {
+        self.runtime.clone()
+    }
+
+    pub(crate) fn runtime_ref(&self) -> &Handle {
+        &self.runtime
+    }
+
+    pub(crate) fn late(&self) -> MutexGuard<'_, Late> {
+        lock(&self.late)
+    }
+
+    pub(crate) fn name(&self) -> Arc<str> {
+        self.given_name().unwrap_or_else(|| default_name(self.id))
+    }
+
+    pub(crate) fn given_name(&self) -> Option<Arc<str>> {
+        self.late().more.as_ref().and_then(|more| more.name.clone())
+    }
+
+    pub(crate) fn set_name(&self, name: Arc<str>) {
+        let former = self.late().more().name.replace(name);
+        drop(former);
+    }
+
+    /// Notes a request without waking anybody (laws C1, C8, T3).
+    pub(crate) fn request(&self, level: Level, reason: CancelReason, explicit: bool) -> CancelOutcome {
+        let earlier = self.node.get().is_some_and(|node| !node.lock().account(OWN).is_clear());
+        let mut late = self.late();
+        let more = late.more();
+        let first = more.reason.is_none();
+        if first {
+            more.reason = Some(reason);
+        }
+        let outcome = self.word.request(level);
+        let withdrawn = match outcome {
+            CancelOutcome::Done if first => more.reason.take(),
+            CancelOutcome::Done => None,
+            _ => {
+                more.explicit += u32::from(explicit);
+                None
+            }
+        };
+        drop(late);
+        drop(withdrawn);
+        match outcome {
+            CancelOutcome::Requested if earlier => CancelOutcome::AlreadyRequested,
+            outcome => outcome,
+        }
+    }
+
+    /// Takes the requests that were made to the task, for delivery by its root.
+    pub(crate) fn take_request(&self) -> Option<Request> {
+        if !self.word.has_requests() {
+            return None;
+        }
+        let mut late = self.late();
+        let level = self.word.take_requests()?;
+        let more = late.more();
+        let reason = more.reason.take()?;
+        let explicit = more.explicit;
+        if let Some(node) = self.node.get() {
+            more.explicit = 0;
+            drop(late);
+            node.lock().explicit += explicit;
+        }
+        Some(Request { level, reason })
+    }
+
+    /// The number of explicit requests that were not absorbed (law T3).
+    pub(crate) fn cancelling(&self) -> u32 {
+        let waiting = self.late().more.as_ref().map_or(0, |more| more.explicit);
+        waiting + self.node.get().map_or(0, |node| node.lock().explicit)
+    }
+
+    pub(crate) fn set_running(&self) {
+        // Relaxed: a snapshot for `state()`; nothing is published with it.
+        self.phase.store(RUNNING, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_suspended(&self) {
+        // Relaxed: as in `set_running`.
+        self.phase.store(SUSPENDED, Ordering::Relaxed);
+    }
+
+    pub(crate) fn started(&self) -> bool {
+        // Relaxed: as in `set_running`.
+        self.phase.load(Ordering::Relaxed) != PENDING
+    }
+
+    pub(crate) fn state(&self) -> TaskState {
+        if let Some(ending) = self.word.ending() {
+            return TaskState::Done(ending);
+        }
+        let asked = || self.node.get().is_some_and(|node| !node.lock().account(OWN).is_clear());
+        if self.word.has_requests() || self.word.abort_requested() || asked() {
+            return TaskState::Cancelling;
+        }
+        // Relaxed: as in `set_running`.
+        match self.phase.load(Ordering::Relaxed) {
+            PENDING => TaskState::Pending,
+            RUNNING => TaskState::Running,
+            _ => TaskState::Suspended,
+        }
+    }
+
+    /// Keeps `waker` for the end of the task, for the one who holds the handle; `false` if the task
+    /// is done.
+    pub(crate) fn watch_as_joiner(&self, waker: &Waker) -> bool {
+        if self.word.ending().is_some() {
+            return false;
+        }
+        if self.late().joiner.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            return true;
+        }
+        let fresh = waker.clone();
+        let mut late = self.late();
+        let former = late.joiner.replace(fresh);
+        let waiting = self.word.transition_to_watched();
+        drop(late);
+        drop(former);
+        waiting
+    }
+
+    pub(crate) fn forget_joiner(&self) {
+        let former = self.late().joiner.take();
+        drop(former);
+    }
+}
+
+/// The name of a task that was not given one (law T7).
+pub(crate) fn default_name(id: TaskId) -> Arc<str> {
+    format!("task-{id}").into()
+}

@@ -1,0 +1,246 @@
+//! Building a task: one allocation, registered before it is scheduled.
+//!
+//! INVARIANT S1: the schedule function is a function item without captures, so it is `Send`, `Sync`
+//! and `'static`; the future and its output are `'static`. A future that is not `Send` gets a home, and
+//! [`Job`] never runs or drops it on another thread; the output of such a task is dropped with the
+//! future's thread or by the handle, which is `Send` only if the output is.
+
+use std::future::Future;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use async_task::Runnable;
+
+use crate::backend::Home;
+use crate::cancel::node::Level;
+use crate::cancel::reason::CancelReason;
+use crate::context;
+use crate::runtime::handle::Handle;
+use crate::runtime::shared::Phase;
+use crate::sync::Arc;
+use crate::task::handle::Task;
+use crate::task::job::{self, Job};
+use crate::task::meta::{LocalHome, Parts, TaskMeta};
+use crate::task::output::{Owner, Sink, TaskOutput};
+use crate::task::reference::TaskRef;
+use crate::task::registry::Shard;
+use crate::task::root::Root;
+
+/// How a task shall be built.
+pub struct SpawnOptions {
+    /// Its name; `task-<id>` if there is none (law T7).
+    pub name: Option<Arc<str>>,
+    /// Where it is spawned, for reports.
+    pub location: &'static Location<'static>,
+    /// Who owns it, and under which key; the runtime if nobody does.
+    pub owner: Option<(Arc<dyn Owner>, usize)>,
+}
+
+impl std::fmt::Debug for SpawnOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SpawnOptions")
+            .field("name", &self.name)
+            .field("location", &format_args!("{}", self.location))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A task that is built and registered, but not scheduled yet.
+///
+/// An owner enters it into its books between [`prepare`] and [`start`](Prepared::start). Dropping it
+/// ends the task as cancelled.
+#[must_use = "the task is cancelled unless it is started"]
+#[derive(Debug)]
+pub struct Prepared<T: 'static, E: 'static> {
+    task: Task<T, E>,
+    job: Job,
+}
+
+impl<T: 'static, E: 'static> Prepared<T, E> {
+    /// A reference to the task.
+    #[must_use]
+    pub fn task_ref(&self) -> TaskRef {
+        self.task.to_ref()
+    }
+
+    /// Schedules the task. It never runs inside this call (law T4).
+    pub fn start(self) -> Task<T, E> {
+        self.job.start();
+        self.task
+    }
+
+    /// Drops the future without polling it; the task that comes back has already ended as cancelled
+    /// for this reason.
+    pub fn refuse(self, reason: CancelReason) -> Task<T, E> {
+        let task = self.task;
+        let _ = task.to_ref().meta().request(Level::Soft, reason, false);
+        // The request precedes the first poll, so this poll ends the task without one (law C7).
+        self.job.run();
+        task
+    }
+}
+
+/// The value and the error of a future that can be a task, after its sink.
+pub(crate) type TaskOf<F, S> =
+    Prepared<<<F as Future>::Output as TaskOutput>::Ok, <S as SinkOf<<F as Future>::Output>>::Error>;
+
+/// A sink for the outcome of a future with this output.
+pub trait SinkOf<O: TaskOutput>: Sink<O::Ok, O::Err, Error = <Self as SinkOf<O>>::Error> {
+    /// The error type that the handle gives.
+    type Error: 'static;
+}
+
+impl<O: TaskOutput, S: Sink<O::Ok, O::Err>> SinkOf<O> for S {
+    type Error = <S as Sink<O::Ok, O::Err>>::Error;
+}
+
+/// Builds a task on `handle`.
+///
+/// # Errors
+///
+/// Gives future and sink back if the runtime has ended, or is closing and the task has no owner
+/// (laws T4, R5).
+pub fn prepare<F, S>(
+    handle: &Handle,
+    options: SpawnOptions,
+    future: F,
+    sink: S,
+) -> Result<TaskOf<F, S>, (F, S)>
+where
+    F: Future + Send + 'static,
+    F::Output: TaskOutput,
+    S: SinkOf<F::Output> + Send,
+{
+    build(handle, options, None, future, sink)
+}
+
+/// The same for a future that is not `Send`; it lives and dies on the calling worker.
+///
+/// # Errors
+///
+/// As [`prepare`].
+///
+/// # Panics
+///
+/// If the calling thread is not a worker of the runtime's backend that can host local tasks.
+#[track_caller]
+pub fn prepare_local<F, S>(
+    handle: &Handle,
+    options: SpawnOptions,
+    future: F,
+    sink: S,
+) -> Result<TaskOf<F, S>, (F, S)>
+where
+    F: Future + 'static,
+    F::Output: TaskOutput,
+    S: SinkOf<F::Output>,
+{
+    let Some(worker) = handle.backend().home() else {
+        panic!(
+            "a local task must be spawned on a worker of its runtime, which this thread is not; \
+             call spawn_local inside a task, or run main by Runner::run_local"
+        );
+    };
+    build(handle, options, Some(worker), future, sink)
+}
+
+fn build<F, S>(
+    handle: &Handle,
+    options: SpawnOptions,
+    home: Option<Home>,
+    future: F,
+    sink: S,
+) -> Result<TaskOf<F, S>, (F, S)>
+where
+    F: Future + 'static,
+    F::Output: TaskOutput,
+    S: SinkOf<F::Output>,
+{
+    let shared = handle.shared();
+    let id = shared.next_id();
+    let shard = shared.registry.shard_here();
+    // The shard is locked first: the shutdown looks at each shard once, after it has set the phase.
+    let mut list = shared.registry.lock_shard(shard);
+    match (shared.phase(), &options.owner) {
+        (Phase::Open, _) | (Phase::Closing, Some(_)) => {}
+        _ => return Err((future, sink)),
+    }
+    let meta = TaskMeta::new(Parts {
+        id,
+        shard,
+        home: home.map(|worker| LocalHome { worker, thread: context::thread_token() }),
+        parent: context::with_task(|task| task.map(TaskMeta::id)),
+        location: options.location,
+        runtime: handle.clone(),
+        owner: options.owner,
+        name: options.name,
+    });
+    Ok(register(&mut list, meta, future, sink))
+}
+
+/// Allocates the task and links it, so that nothing can be scheduled that is not registered.
+fn register<F, S>(list: &mut Shard, meta: TaskMeta, future: F, sink: S) -> TaskOf<F, S>
+where
+    F: Future + 'static,
+    F::Output: TaskOutput,
+    S: SinkOf<F::Output>,
+{
+    let (runnable, task) = allocate(meta, future, sink);
+    list.push(runnable.metadata(), runnable.waker());
+    let reference = TaskRef::from_parts(runnable.waker(), NonNull::from(runnable.metadata()));
+    Prepared { task: Task::new(task, reference), job: Job::new(runnable) }
+}
+
+type Built<F, S> = (
+    Runnable<TaskMeta>,
+    async_task::Task<
+        crate::task::outcome::Out<
+            <<F as Future>::Output as TaskOutput>::Ok,
+            <S as SinkOf<<F as Future>::Output>>::Error,
+        >,
+        TaskMeta,
+    >,
+);
+
+fn allocate<F, S>(meta: TaskMeta, future: F, sink: S) -> Built<F, S>
+where
+    F: Future + 'static,
+    F::Output: TaskOutput,
+    S: SinkOf<F::Output>,
+{
+    let builder = async_task::Builder::new().metadata(meta);
+    let schedule = async_task::WithInfo(job::schedule);
+    // SAFETY: INVARIANT S1: schedule function and future are 'static; a future that is not Send
+    // stays on its thread.
+    unsafe { builder.spawn_unchecked(|meta| Root::new(future, sink, meta), schedule) }
+}
+
+/// A task that has ended before it began: its future is dropped here, and it was never registered
+/// (laws T4, R5).
+pub(crate) fn stillborn<F, S>(
+    future: F,
+    sink: S,
+    location: &'static Location<'static>,
+    reason: CancelReason,
+) -> Task<<F::Output as TaskOutput>::Ok, <S as SinkOf<F::Output>>::Error>
+where
+    F: Future + 'static,
+    F::Output: TaskOutput,
+    S: SinkOf<F::Output>,
+{
+    let runtime = Handle::ended();
+    let mut list = runtime.shared().registry.lock_shard(0);
+    let meta = TaskMeta::new(Parts {
+        id: runtime.shared().next_id(),
+        shard: 0,
+        home: None,
+        parent: context::with_task(|task| task.map(TaskMeta::id)),
+        location,
+        runtime: runtime.clone(),
+        owner: None,
+        name: None,
+    });
+    let prepared = register(&mut list, meta, future, sink);
+    drop(list);
+    prepared.refuse(reason)
+}
