@@ -43,6 +43,8 @@ fn main() -> ExitCode {
 }
 
 fn tour(fast: bool) -> ExitCode {
+    // One of the programs panics on purpose; one line about it is enough.
+    std::panic::set_hook(Box::new(|panic| say(&format!("          (standard error: {panic})"))));
     let start = Instant::now();
     let mut visits = Vec::new();
     for (index, program) in PROGRAMS.iter().enumerate() {

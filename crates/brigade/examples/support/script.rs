@@ -151,10 +151,10 @@ pub const TIMEOUTS: Script = &[
 
 pub const TASK_STATES: Script = &[
     (0, "before"),
-    (0, "value     | done false | cancelled false | Pending | result - | error -"),
-    (0, "failed    | done false | cancelled false | Pending | result - | error -"),
-    (0, "cancelled | done false | cancelled false | Pending | result - | error -"),
-    (0, "panicked  | done false | cancelled false | Pending | result - | error -"),
+    (0, "value     | done false | cancelled false | * | result - | error -"),
+    (0, "failed    | done false | cancelled false | * | result - | error -"),
+    (0, "cancelled | done false | cancelled false | * | result - | error -"),
+    (0, "panicked  | done false | cancelled false | * | result - | error -"),
     (100, "after"),
     (100, "value     | done true  | cancelled false | Done(Value) | result 42 | error -"),
     (100, "failed    | done true  | cancelled false | Done(Failed) | result error | error burnt"),
