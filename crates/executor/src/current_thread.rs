@@ -1,0 +1,314 @@
+//! The single-threaded backend: everything runs on the thread that drives it, first in, first out.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+
+use brigade_core::Instant;
+use brigade_core::backend::{Backend, BlockingJob, Drive, Home, Job, ScheduleInfo, TimerKey};
+
+use crate::scheduler::inject::Injector;
+use crate::scheduler::pinned::Inbox;
+use crate::services::{self, Services};
+use crate::until::Until;
+use crate::worker::context::with_worker;
+use crate::worker::park::Parker;
+
+/// A backend that runs every task on the thread that calls [`drive`](Drive::drive).
+///
+/// Jobs run strictly in the order in which they were scheduled, one round after the other; what other threads wake
+/// takes part from the next round on. Timers and sockets are looked at between rounds, so a program whose tasks all
+/// end their polls soon sees them soon.
+///
+/// # Examples
+///
+/// ```
+/// use brigade_core::{Handle, RunOptions, TaskError, run_main};
+/// use brigade_executor::CurrentThread;
+///
+/// # fn main() -> Result<(), TaskError<std::convert::Infallible>> {
+/// let backend = CurrentThread::new().expect("a descriptor to wait on");
+/// run_main(&Handle::new(backend.clone()), &*backend, RunOptions::new(), async {
+///     println!("on one thread");
+/// })
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct CurrentThread {
+    shared: Arc<Shared>,
+}
+
+impl CurrentThread {
+    /// Makes a backend, which does nothing until it is driven.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's error when it has no descriptor left.
+    pub fn new() -> io::Result<Arc<Self>> {
+        let shared = Arc::new(Shared {
+            services: Services::new(1)?,
+            injector: Injector::new(),
+            inbox: Inbox::new(0),
+            parker: Parker::default(),
+            driven: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+        });
+        let backend = Arc::new(Self { shared });
+        services::publish(Arc::as_ptr(&backend).cast(), &backend.shared.services.reactor);
+        Ok(backend)
+    }
+}
+
+impl Backend for CurrentThread {
+    #[inline]
+    fn schedule(&self, job: Job, info: ScheduleInfo) {
+        if let Some(job) = self.shared.push_local(job) {
+            match info.home {
+                Some(_) => self.shared.deliver(job),
+                None => self.shared.inject(job),
+            }
+        }
+    }
+
+    fn now(&self) -> Instant {
+        self.shared.services.now()
+    }
+
+    fn insert_timer(&self, at: Instant, waker: Waker) -> TimerKey {
+        self.shared.services.insert_timer(0, at, waker)
+    }
+
+    fn reset_timer(&self, key: TimerKey, at: Instant) -> bool {
+        self.shared.services.reset_timer(key, at)
+    }
+
+    fn update_timer(&self, key: TimerKey, waker: &Waker) -> bool {
+        self.shared.services.timers.update(key, waker)
+    }
+
+    fn remove_timer(&self, key: TimerKey) {
+        self.shared.services.timers.remove(key);
+    }
+
+    fn run_blocking(&self, job: BlockingJob) {
+        self.shared.services.run_blocking(job);
+    }
+
+    fn home(&self) -> Option<Home> {
+        with_driver(|driver| {
+            driver.filter(|driver| driver.drives(&self.shared)).map(|_| self.shared.inbox.home())
+        })
+    }
+}
+
+impl Drive for CurrentThread {
+    /// # Panics
+    ///
+    /// If the calling thread is a worker already, if another thread drives this backend, or if it was closed before
+    /// `until` is ready.
+    fn drive(&self, until: Pin<&mut dyn Future<Output = ()>>) {
+        let seat = DriverSeat::take(&self.shared);
+        let shared = self.shared.clone();
+        let mut until = Until::new(until, move || shared.parker.unpark(&shared.services));
+        while !until.is_ready(self.shared.is_closed()) {
+            seat.driver.round(&mut || until.is_ready(self.shared.is_closed()));
+        }
+    }
+
+    fn close(&self) {
+        self.shared.close();
+    }
+}
+
+impl Drop for CurrentThread {
+    fn drop(&mut self) {
+        self.shared.close();
+        services::withdraw(std::ptr::from_ref(self).cast());
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    services: Services,
+    /// Jobs from other threads, and what a drive leaves for the next one.
+    injector: Injector<Job>,
+    /// Jobs of local tasks that were woken from other threads.
+    inbox: Inbox,
+    parker: Parker,
+    driven: AtomicBool,
+    closed: AtomicBool,
+}
+
+impl Shared {
+    /// Takes a job on the driving thread; gives it back on any other.
+    #[inline]
+    fn push_local(&self, job: Job) -> Option<Job> {
+        with_driver(|driver| match driver {
+            Some(driver) if driver.drives(self) => {
+                driver.queue.borrow_mut().push_back(job);
+                None
+            }
+            _ => Some(job),
+        })
+    }
+
+    fn inject(&self, job: Job) {
+        match self.injector.push(job) {
+            Ok(()) => self.parker.unpark(&self.services),
+            Err(job) => drop(job),
+        }
+    }
+
+    fn deliver(&self, job: Job) {
+        self.inbox.deliver(job);
+        self.parker.unpark(&self.services);
+    }
+
+    fn is_closed(&self) -> bool {
+        // SeqCst: pairs with the store in `close`, which is followed by a notification.
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    fn close(&self) {
+        // SeqCst: pairs with the load in `is_closed`.
+        self.closed.store(true, Ordering::SeqCst);
+        self.injector.close();
+        self.inbox.close();
+        self.parker.unpark(&self.services);
+        std::iter::from_fn(|| self.inbox.take()).for_each(drop);
+        self.injector.drain().into_iter().for_each(drop);
+        self.services.close();
+    }
+}
+
+/// What only the driving thread touches.
+#[derive(Debug)]
+struct Driver {
+    shared: Arc<Shared>,
+    queue: RefCell<VecDeque<Job>>,
+    /// Jobs until the next look at timers and sockets.
+    patience: Cell<u32>,
+}
+
+impl Driver {
+    fn drives(&self, shared: &Shared) -> bool {
+        std::ptr::eq(&*self.shared, shared)
+    }
+
+    /// Runs the jobs that are there now, then looks for events, or waits for them if no job is left.
+    fn round(&self, done: &mut dyn FnMut() -> bool) {
+        self.collect();
+        let jobs = self.queue.borrow().len();
+        for _ in 0..jobs {
+            let Some(job) = self.queue.borrow_mut().pop_front() else { break };
+            job.run();
+            if self.look_now_and_then() && done() {
+                return;
+            }
+        }
+        self.collect();
+        if self.queue.borrow().is_empty() {
+            self.sleep();
+        }
+    }
+
+    /// Every 61 jobs: looks at timers, sockets and the future that ends the drive, however many jobs there are.
+    fn look_now_and_then(&self) -> bool {
+        let left = self.patience.get();
+        if left > 0 {
+            self.patience.set(left - 1);
+            return false;
+        }
+        self.patience.set(LOOK_AROUND);
+        self.shared.services.look();
+        true
+    }
+
+    /// Takes over what other threads have scheduled.
+    fn collect(&self) {
+        if !self.shared.injector.is_empty() {
+            self.queue.borrow_mut().append(&mut self.shared.injector.drain());
+        }
+        while let Some(job) = self.shared.inbox.take() {
+            self.queue.borrow_mut().push_back(job);
+        }
+    }
+
+    fn sleep(&self) {
+        let Shared { services, parker, .. } = &*self.shared;
+        // The seat is taken only while another thread closes this runtime.
+        if parker.sleep_in_reactor(services, || None, |_| ()).is_none() {
+            parker.sleep_aside(None);
+        }
+    }
+}
+
+/// The calling thread as the one that drives; leaves when dropped.
+struct DriverSeat {
+    driver: Rc<Driver>,
+}
+
+impl DriverSeat {
+    fn take(shared: &Arc<Shared>) -> Self {
+        assert!(
+            with_driver(|driver| driver.is_none()) && with_worker(|worker| worker.is_none()),
+            "a runtime cannot be driven inside a worker of a runtime: await the future instead, or use another thread"
+        );
+        // AcqRel: pairs with the store in `drop`; everything the last driver did is seen.
+        let driven = shared.driven.swap(true, Ordering::AcqRel);
+        assert!(!driven, "this runtime is being driven by another thread already");
+        let driver = Rc::new(Driver {
+            shared: shared.clone(),
+            queue: RefCell::default(),
+            patience: Cell::new(LOOK_AROUND),
+        });
+        replace_driver(Some(driver.clone()));
+        Self { driver }
+    }
+}
+
+impl Drop for DriverSeat {
+    fn drop(&mut self) {
+        replace_driver(None);
+        let Driver { shared, queue, .. } = &*self.driver;
+        // Local tasks are among them: the next drive runs them if it is on this thread. A closed runtime drops them.
+        queue.take().into_iter().for_each(|job| shared.keep(job));
+        // Release: pairs with the exchange in `take`.
+        shared.driven.store(false, Ordering::Release);
+    }
+}
+
+impl Shared {
+    /// Keeps a job for the next drive.
+    fn keep(&self, job: Job) {
+        match job.home() {
+            Some(_) => self.deliver(job),
+            None => self.inject(job),
+        }
+    }
+}
+
+/// Runs `action` with what the calling thread drives.
+#[inline]
+fn with_driver<R>(action: impl FnOnce(Option<&Driver>) -> R) -> R {
+    CURRENT.with(|current| action(current.borrow().as_deref()))
+}
+
+fn replace_driver(driver: Option<Rc<Driver>>) {
+    drop(CURRENT.with(|current| ManuallyDrop::into_inner(current.replace(ManuallyDrop::new(driver)))));
+}
+
+/// After how many jobs timers and sockets are looked at.
+const LOOK_AROUND: u32 = 61;
+
+thread_local! {
+    /// `ManuallyDrop` keeps it from needing a destructor, so that it can be read at any time (law T4).
+    static CURRENT: RefCell<ManuallyDrop<Option<Rc<Driver>>>> = const { RefCell::new(ManuallyDrop::new(None)) };
+}

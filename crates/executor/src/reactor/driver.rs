@@ -1,0 +1,213 @@
+//! How the operating system is asked: one poller, and the seat of the one worker that waits in it.
+//!
+//! # Invariants
+//!
+//! * INVARIANT D1: a descriptor is in the poller only while its `Registered` lives, which owns the object and removes
+//!   the descriptor before it closes it.
+//! * INVARIANT D2: the event list is used by the holder of the seat only, so at most one worker waits at a time.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::time::Duration;
+
+use brigade_core::Instant;
+use polling::{Event, Events, PollMode, Poller};
+use slab::Slab;
+
+use super::source::{Direction, Source};
+use super::wake::WakeList;
+
+/// What the operating system can wait for: anything with a descriptor.
+#[cfg(unix)]
+pub(crate) trait Io: std::os::fd::AsFd + std::os::fd::AsRawFd {}
+
+#[cfg(unix)]
+impl<T: std::os::fd::AsFd + std::os::fd::AsRawFd> Io for T {}
+
+/// What the operating system can wait for: anything with a socket.
+#[cfg(windows)]
+pub(crate) trait Io: std::os::windows::io::AsSocket + std::os::windows::io::AsRawSocket {}
+
+#[cfg(windows)]
+impl<T: std::os::windows::io::AsSocket + std::os::windows::io::AsRawSocket> Io for T {}
+
+/// The poller and everything registered in it.
+#[derive(Debug)]
+pub(crate) struct Reactor {
+    /// Empty once the runtime has ended.
+    poller: RwLock<Option<Poller>>,
+    mode: PollMode,
+    sources: Mutex<Slab<Arc<Source>>>,
+    seat: Mutex<Events>,
+    /// Until when the worker in the seat sleeps, in nanoseconds; 0 while nobody does.
+    asleep_until: AtomicU64,
+}
+
+impl Reactor {
+    pub(crate) fn new() -> io::Result<Self> {
+        let poller = Poller::new()?;
+        let mode = if poller.supports_edge() { PollMode::Edge } else { PollMode::Oneshot };
+        Ok(Self {
+            poller: RwLock::new(Some(poller)),
+            mode,
+            sources: Mutex::new(Slab::new()),
+            seat: Mutex::new(Events::new()),
+            asleep_until: AtomicU64::new(0),
+        })
+    }
+
+    /// Takes the seat, if it is free.
+    pub(crate) fn sit(&self) -> Option<Seat<'_>> {
+        let events = match self.seat.try_lock() {
+            Ok(events) => events,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(Seat { reactor: self, events })
+    }
+
+    /// Makes the worker in the seat return, or the next one that sits down.
+    pub(crate) fn notify(&self) {
+        if let Some(poller) = &*self.poller() {
+            // Writing to an event descriptor fails only if it is full, and then the worker wakes up anyway.
+            let _ = poller.notify();
+        }
+    }
+
+    /// A timer was set: wakes the worker in the seat if it would sleep for longer.
+    #[inline]
+    pub(crate) fn note_deadline(&self, at: Instant) {
+        // SeqCst: pairs with the store in `Seat::sleep` (see `Timers`, where the deadline was published before).
+        if at.as_nanos() < self.asleep_until.load(Ordering::SeqCst) {
+            self.notify();
+        }
+    }
+
+    /// Registers an object for both directions.
+    pub(crate) fn register(&self, io: &impl Io) -> io::Result<Arc<Source>> {
+        let poller = self.poller();
+        let poller = poller.as_ref().ok_or_else(closed)?;
+        let source = {
+            let mut sources = self.sources();
+            let place = sources.vacant_entry();
+            let source = Arc::new(Source::new(place.key()));
+            place.insert(source.clone());
+            source
+        };
+        let interest = self.interest(&source, true, true);
+        // SAFETY: the only caller is `Registered::new`, which owns the object, and calls `deregister` before it drops
+        // it (INVARIANT D1).
+        let added = unsafe { poller.add_with_mode(io, interest, self.mode) };
+        if let Err(error) = added {
+            self.sources().remove(source.key());
+            return Err(error);
+        }
+        Ok(source)
+    }
+
+    /// Removes an object; called before it is closed.
+    pub(crate) fn deregister(&self, io: &impl Io, source: &Source) {
+        if let Some(poller) = &*self.poller() {
+            // The descriptor is about to be closed, which removes it in any case.
+            let _ = poller.delete(io);
+        }
+        let mut sources = self.sources();
+        if sources.contains(source.key()) {
+            let removed = sources.remove(source.key());
+            drop(sources);
+            drop(removed);
+        }
+    }
+
+    /// Where events come only once per request: asks again for a direction in which somebody waits.
+    pub(crate) fn rearm(&self, io: &impl Io, source: &Source) -> io::Result<()> {
+        if matches!(self.mode, PollMode::Edge) {
+            return Ok(());
+        }
+        let poller = self.poller();
+        let poller = poller.as_ref().ok_or_else(closed)?;
+        let interest =
+            self.interest(source, source.is_awaited(Direction::Read), source.is_awaited(Direction::Write));
+        poller.modify_with_mode(io, interest, self.mode)
+    }
+
+    /// Ends the reactor: closes the poller, and lets every waiter find that out.
+    pub(crate) fn close(&self) {
+        self.notify();
+        let poller = self.poller.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(poller);
+        let mut wakers = WakeList::default();
+        let sources = std::mem::take(&mut *self.sources());
+        sources.iter().for_each(|(_, source)| source.close(&mut wakers));
+    }
+
+    fn interest(&self, source: &Source, readable: bool, writable: bool) -> Event {
+        Event::new(source.key(), readable, writable)
+    }
+
+    fn poller(&self) -> std::sync::RwLockReadGuard<'_, Option<Poller>> {
+        self.poller.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sources(&self) -> MutexGuard<'_, Slab<Arc<Source>>> {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to wait for events.
+#[derive(Debug)]
+pub(crate) struct Seat<'a> {
+    reactor: &'a Reactor,
+    events: MutexGuard<'a, Events>,
+}
+
+impl Seat<'_> {
+    /// Waits until an event, a notification, or the time that `plan` names; `plan` is asked twice, the second time
+    /// after the first answer was announced, so that a timer set meanwhile is not missed.
+    pub(crate) fn sleep(&mut self, now: impl Fn() -> Instant, plan: impl Fn() -> Instant) -> usize {
+        // SeqCst: pairs with the load in `note_deadline`.
+        self.reactor.asleep_until.store(plan().as_nanos(), Ordering::SeqCst);
+        let deadline = plan();
+        let timeout = (deadline != Instant::FAR_FUTURE).then(|| deadline - now());
+        let events = self.turn(timeout);
+        // Relaxed: a notification for a worker that is awake is only needless.
+        self.reactor.asleep_until.store(0, Ordering::Relaxed);
+        events
+    }
+
+    /// Looks for events without waiting.
+    pub(crate) fn look(&mut self) -> usize {
+        self.turn(Some(Duration::ZERO))
+    }
+
+    fn turn(&mut self, timeout: Option<Duration>) -> usize {
+        self.events.clear();
+        let waited = match &*self.reactor.poller() {
+            Some(poller) => poller.wait(&mut self.events, timeout),
+            None => Ok(0),
+        };
+        if let Err(error) = waited {
+            if error.kind() != io::ErrorKind::Interrupted {
+                log::error!("waiting for events failed: {error}");
+            }
+        }
+        let mut wakers = WakeList::default();
+        let sources = self.reactor.sources();
+        let mut count = 0;
+        for event in self.events.iter() {
+            count += 1;
+            if let Some(source) = sources.get(event.key) {
+                source.set_ready(event.readable, event.writable, &mut wakers);
+            }
+        }
+        drop(sources);
+        wakers.fire();
+        count
+    }
+}
+
+/// What operations on sockets of a runtime that has ended answer.
+pub(crate) fn closed() -> io::Error {
+    io::Error::other("the runtime of this socket has ended")
+}

@@ -1,0 +1,193 @@
+#![doc = include_str!("idle.md")]
+//!
+//! # Invariants
+//!
+//! * INVARIANT I1: `sleepers` holds a worker exactly while it counts as not awake; both change under the lock.
+//! * INVARIANT I2: whoever takes a worker out of `sleepers` counts it as awake, and as searching if it took it on
+//!   behalf of somebody else.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Who is awake, who searches, who sleeps.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    /// Searching workers in the lower half, workers that are awake in the upper one.
+    counts: AtomicU64,
+    workers: u64,
+    /// The workers that sleep, the one that fell asleep last at the end.
+    sleepers: Mutex<Vec<usize>>,
+    /// The worker that sits in the reactor, or `NOBODY`.
+    sitter: AtomicUsize,
+    /// Somebody sleeps, and nobody of those sleeps with a limit (`idle.md`, "The watch").
+    unwatched: AtomicBool,
+}
+
+/// How a worker woke up.
+#[must_use]
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(crate) enum Awoken {
+    /// Somebody took it out of the sleepers to have it search for work.
+    ToSearch,
+    /// It woke by itself: an event, a timer, a message for it alone.
+    ByItself,
+}
+
+impl Idle {
+    pub(crate) fn new(workers: usize) -> Self {
+        let workers = workers as u64;
+        Self {
+            counts: AtomicU64::new(0),
+            workers,
+            sleepers: Mutex::new(Vec::new()),
+            sitter: AtomicUsize::new(NOBODY),
+            unwatched: AtomicBool::new(false),
+        }
+    }
+
+    /// A worker begins to work.
+    pub(crate) fn arrive(&self) {
+        // SeqCst: as in `awake`.
+        self.counts.fetch_add(AWAKE, Ordering::SeqCst);
+    }
+
+    /// A worker that is awake ends.
+    pub(crate) fn depart(&self) {
+        // SeqCst: as in `fall_asleep`.
+        self.counts.fetch_sub(AWAKE, Ordering::SeqCst);
+    }
+
+    /// Whether waking a worker could serve: nobody searches and somebody sleeps. A hint for the owner of a queue, who
+    /// runs its jobs in any case.
+    #[inline]
+    pub(crate) fn wants_help(&self) -> bool {
+        // Relaxed: a missed sleeper is found by the next push, or by the watch (`idle.md`).
+        self.helpful(self.counts.load(Ordering::Relaxed))
+    }
+
+    /// The same, for a job that was published in a shared queue and that nobody may miss.
+    pub(crate) fn must_wake(&self) -> bool {
+        // SeqCst: pairs with the exchanges in `fall_asleep` and `stop_searching`, after which a worker looks into the
+        // shared queue once more.
+        self.helpful(self.counts.load(Ordering::SeqCst))
+    }
+
+    /// Takes a sleeper out to search, preferring one that does not sit in the reactor.
+    pub(crate) fn take_sleeper(&self) -> Option<usize> {
+        let mut sleepers = self.lock();
+        // SeqCst: as in `must_wake`; the lock orders it against the other changes of `sleepers`.
+        if !self.helpful(self.counts.load(Ordering::SeqCst)) {
+            return None;
+        }
+        let last = sleepers.len().checked_sub(1)?;
+        // Relaxed: a preference only.
+        let sits = sleepers[last] == self.sitter.load(Ordering::Relaxed);
+        let worker = sleepers.remove(if sits && last > 0 { last - 1 } else { last });
+        // SeqCst: pairs with the loads above.
+        self.counts.fetch_add(AWAKE + SEARCHING, Ordering::SeqCst);
+        Some(worker)
+    }
+
+    /// A worker that found nothing begins to search, if not half of those that are awake do so already.
+    pub(crate) fn start_searching(&self) -> bool {
+        // Relaxed: the bound is soft.
+        let counts = self.counts.load(Ordering::Relaxed);
+        if 2 * searching(counts) >= awake(counts).max(2) {
+            return false;
+        }
+        // SeqCst: pairs with the load in `must_wake`.
+        self.counts.fetch_add(SEARCHING, Ordering::SeqCst);
+        true
+    }
+
+    /// A worker has found something. True if it was the last that searched: then it looks whether there is more.
+    pub(crate) fn stop_searching(&self) -> bool {
+        // SeqCst: pairs with the load in `must_wake`.
+        searching(self.counts.fetch_sub(SEARCHING, Ordering::SeqCst)) == 1
+    }
+
+    /// A worker goes to sleep. It must look into every queue once more afterwards.
+    pub(crate) fn fall_asleep(&self, worker: usize, searches: bool) {
+        let mut sleepers = self.lock();
+        sleepers.push(worker);
+        // SeqCst: pairs with the load in `must_wake`.
+        self.counts.fetch_sub(AWAKE + if searches { SEARCHING } else { 0 }, Ordering::SeqCst);
+    }
+
+    /// A worker does not sleep any more.
+    pub(crate) fn awake(&self, worker: usize) -> Awoken {
+        let mut sleepers = self.lock();
+        let Some(place) = sleepers.iter().position(|&sleeper| sleeper == worker) else {
+            return Awoken::ToSearch;
+        };
+        sleepers.remove(place);
+        // SeqCst: pairs with the load in `must_wake`.
+        self.counts.fetch_add(AWAKE, Ordering::SeqCst);
+        Awoken::ByItself
+    }
+
+    /// Whether a worker that is about to sleep must do so with a limit, because somebody is awake whom it can help if
+    /// that one gets stuck. Notes the answer for `is_unwatched`.
+    pub(crate) fn somebody_is_awake(&self) -> bool {
+        // SeqCst: pairs with the load in `is_unwatched`. Nobody is awake after this store only if `counts` says so, and
+        // who wakes up later sees the store.
+        self.unwatched.store(true, Ordering::SeqCst);
+        let somebody = awake(self.counts.load(Ordering::SeqCst)) > 0;
+        if somebody {
+            self.unwatched.store(false, Ordering::SeqCst);
+        }
+        somebody
+    }
+
+    /// Whether the sleepers should be told that somebody is awake again.
+    #[inline]
+    pub(crate) fn is_unwatched(&self) -> bool {
+        // SeqCst: pairs with the stores in `somebody_is_awake`.
+        self.unwatched.load(Ordering::SeqCst)
+    }
+
+    /// Chooses the worker to keep watch: the one in the reactor, else any that sleeps.
+    pub(crate) fn take_watcher(&self) -> Option<usize> {
+        // SeqCst: pairs with the stores in `somebody_is_awake`; one caller is enough.
+        if !self.unwatched.swap(false, Ordering::SeqCst) {
+            return None;
+        }
+        let sleepers = self.lock();
+        // Relaxed: a preference only.
+        let sitter = self.sitter.load(Ordering::Relaxed);
+        if sleepers.contains(&sitter) { Some(sitter) } else { sleepers.last().copied() }
+    }
+
+    /// Notes who sits in the reactor.
+    pub(crate) fn set_sitter(&self, worker: Option<usize>) {
+        // SeqCst: pairs with the load in `seat_is_empty`.
+        self.sitter.store(worker.unwrap_or(NOBODY), Ordering::SeqCst);
+    }
+
+    /// Whether nobody sits in the reactor.
+    pub(crate) fn seat_is_empty(&self) -> bool {
+        // SeqCst: pairs with the store in `set_sitter`.
+        self.sitter.load(Ordering::SeqCst) == NOBODY
+    }
+
+    fn helpful(&self, counts: u64) -> bool {
+        searching(counts) == 0 && awake(counts) < self.workers
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn searching(counts: u64) -> u64 {
+    counts & (AWAKE - 1)
+}
+
+fn awake(counts: u64) -> u64 {
+    counts >> AWAKE_SHIFT
+}
+
+const AWAKE_SHIFT: u32 = 32;
+const AWAKE: u64 = 1 << AWAKE_SHIFT;
+const SEARCHING: u64 = 1;
+const NOBODY: usize = usize::MAX;

@@ -1,0 +1,205 @@
+//! What a worker does all day: take a job, run it, look for another, sleep.
+
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use brigade_core::backend::Job;
+
+use super::context::Worker;
+use crate::scheduler::idle::Awoken;
+
+impl Worker {
+    /// Works until `done` says so, which is asked between jobs.
+    pub(crate) fn work(self: &Rc<Self>, mut done: impl FnMut() -> bool) {
+        while !done() {
+            if let Some(job) = self.next_job().or_else(|| self.search()) {
+                self.run(job);
+            } else {
+                self.sleep();
+            }
+        }
+        self.stop_searching();
+    }
+
+    /// Drops every job that is left, at the end, on this worker's thread.
+    pub(crate) fn drop_jobs(&self) {
+        let inbox = &self.shared.remotes[self.index].inbox;
+        while let Some(job) = self.queue.take_lifo().or_else(|| self.queue.pop()).or_else(|| inbox.take()) {
+            drop(job);
+        }
+    }
+
+    #[inline]
+    fn run(&self, job: Job) {
+        if self.searching.get() {
+            self.stop_searching();
+        }
+        let remote = &self.shared.remotes[self.index];
+        // Relaxed, as a load and a store: only this thread writes it; the watch reads it to see a poll that lasts long.
+        remote.polls.store(self.tick.get(), Ordering::Relaxed);
+        job.run();
+    }
+
+    /// The next job of this worker's own: LIFO slot, inbox, local queue; now and then the shared queue and the reactor
+    /// first, so that nothing starves.
+    #[inline]
+    fn next_job(&self) -> Option<Job> {
+        let tick = self.tick.get().wrapping_add(1);
+        self.tick.set(tick);
+        if tick % LOOK_AROUND == 0 {
+            if let Some(job) = self.look_around() {
+                return Some(job);
+            }
+        }
+        if let Some(job) = self.queue.take_lifo() {
+            let streak = self.lifo_streak.get() + 1;
+            if streak <= LONGEST_STREAK || self.queue.len() == 0 {
+                self.lifo_streak.set(streak);
+                return Some(job);
+            }
+            self.push_back(job);
+        }
+        self.lifo_streak.set(0);
+        let inbox = &self.shared.remotes[self.index].inbox;
+        // Alternating, so that local tasks and others cannot starve each other.
+        let first = if tick % 2 == 0 { inbox.take() } else { self.queue.pop() };
+        first.or_else(|| self.queue.pop()).or_else(|| inbox.take()).or_else(|| self.take_share())
+    }
+
+    #[cold]
+    fn look_around(&self) -> Option<Job> {
+        self.shared.services.look();
+        self.shared.injector.pop()
+    }
+
+    /// A share of the shared queue.
+    fn take_share(&self) -> Option<Job> {
+        let most = self.queue.room() / 2;
+        self.shared.injector.pop_batch(self.shared.remotes.len(), most, |job| {
+            // There is room: only this thread pushes here.
+            let refused = self.queue.push(job);
+            debug_assert!(refused.is_ok());
+        })
+    }
+
+    /// Looks for jobs of others for a bounded time, if not too many do so already.
+    fn search(&self) -> Option<Job> {
+        if !self.searching.get() {
+            if !self.shared.idle.start_searching() {
+                return None;
+            }
+            self.searching.set(true);
+        }
+        if self.watch.due.replace(false) {
+            if let Some(job) = self.steal_stale() {
+                return Some(job);
+            }
+        }
+        for _ in 0..self.shared.search_rounds {
+            if let Some(job) = self.steal().or_else(|| self.take_share()) {
+                return Some(job);
+            }
+            if self.has_message() {
+                return None;
+            }
+            (0..PAUSES).for_each(|_| std::hint::spin_loop());
+        }
+        None
+    }
+
+    /// Steals half of another worker's queue. A lone job is left to its owner, who will run it sooner than the theft
+    /// would pay.
+    fn steal(&self) -> Option<Job> {
+        self.victims().find_map(|victim| self.shared.remotes[victim].stealer.steal(&self.queue, 2))
+    }
+
+    /// Takes even lone jobs from workers whose present poll lasts since the last look.
+    fn steal_stale(&self) -> Option<Job> {
+        let mut seen = self.watch.seen.borrow_mut();
+        seen.resize(self.shared.remotes.len(), 0);
+        self.victims().find_map(|victim| {
+            let remote = &self.shared.remotes[victim];
+            // Relaxed: a hint, see `run`.
+            let polls = remote.polls.load(Ordering::Relaxed);
+            if std::mem::replace(&mut seen[victim], polls) != polls {
+                return None;
+            }
+            remote.stealer.steal(&self.queue, 1).or_else(|| remote.stealer.steal_lifo())
+        })
+    }
+
+    /// The others, beginning with the next one.
+    fn victims(&self) -> impl Iterator<Item = usize> + use<> {
+        let (index, count) = (self.index, self.shared.remotes.len());
+        (1..count).map(move |offset| (index + offset) % count)
+    }
+
+    fn stop_searching(&self) {
+        if self.searching.replace(false) && self.shared.idle.stop_searching() && self.sees_more_work() {
+            self.shared.wake_for_shared_queue();
+        }
+    }
+
+    fn sees_more_work(&self) -> bool {
+        self.queue.len() > 0 || !self.shared.injector.is_empty()
+    }
+
+    /// Whether something is there that a search does not look at: a job in the inbox, or the end.
+    fn has_message(&self) -> bool {
+        !self.shared.remotes[self.index].inbox.is_empty() || self.shared.is_closed()
+    }
+
+    /// Sleeps until there may be something to do.
+    fn sleep(&self) {
+        let shared = &self.shared;
+        shared.idle.fall_asleep(self.index, self.searching.replace(false));
+        let something = self.has_message()
+            || !shared.injector.is_empty()
+            || self.victims().any(|victim| shared.remotes[victim].stealer.len() >= 2);
+        let found = if something { 0 } else { self.sleep_somewhere() };
+        match shared.idle.awake(self.index) {
+            Awoken::ToSearch => self.searching.set(true),
+            // The seat in the reactor is empty now, so somebody must watch that this worker comes back.
+            Awoken::ByItself if found > 0 => shared.note_jobs(1),
+            Awoken::ByItself => {}
+        }
+    }
+
+    /// Gives how many events and timers came.
+    fn sleep_somewhere(&self) -> usize {
+        let Self { shared, watch, index, .. } = self;
+        let parker = &shared.remotes[*index].parker;
+        let limit = || {
+            let limit = shared.idle.somebody_is_awake().then_some(WATCH);
+            watch.due.set(limit.is_some());
+            limit
+        };
+        let now = self.tick.get();
+        if watch.deputy.take() == Some(now) {
+            parker.sleep_aside(limit());
+            return 0;
+        }
+        let occupied = |sits: bool| shared.idle.set_sitter(sits.then_some(*index));
+        let found = parker.sleep_in_reactor(&shared.services, limit, occupied);
+        if found.is_none() {
+            parker.sleep_aside(None);
+            // Woken while nobody sits in the reactor: to keep watch, if there is nothing to run before the next sleep.
+            watch.deputy.set(shared.idle.seat_is_empty().then_some(now.wrapping_add(1)));
+        }
+        watch.due.set(watch.due.get() && found == Some(0));
+        found.unwrap_or(0)
+    }
+}
+
+/// After how many polls a worker looks at the shared queue and the reactor.
+const LOOK_AROUND: u32 = 61;
+
+/// How many jobs in a row may come out of the LIFO slot while others wait.
+const LONGEST_STREAK: u32 = 8;
+
+/// How many processor pauses lie between two rounds of a search.
+const PAUSES: u32 = 20;
+
+/// How long a sleeping worker lets the others work before it looks whether one of them is stuck in a long poll.
+const WATCH: Duration = Duration::from_millis(1);
