@@ -94,7 +94,7 @@ impl Receiver {
     }
 
     /// The registration's delivery as a token of its own.
-    pub(crate) fn into_token(&mut self) -> Option<Token> {
+    pub(crate) fn take_token(&mut self) -> Option<Token> {
         let link = self.link.take()?;
         let entry = link.node.remove(link.key);
         let reason = self

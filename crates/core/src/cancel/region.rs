@@ -135,7 +135,7 @@ impl Scope {
     /// The delivery as a token, for `catch_cancel`.
     pub(crate) fn take_token(&mut self) -> Option<Token> {
         self.close_node();
-        self.outer.into_token()
+        self.outer.take_token()
     }
 
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {
@@ -176,7 +176,7 @@ impl Scope {
     /// Tokens of the scope are alive, perhaps inside its value: the scope's own delivery waits for
     /// them and is then settled as they were.
     fn leave_to_tokens(&mut self, node: &Arc<Node>) {
-        let Some(token) = self.outer.into_token() else { return };
+        let Some(token) = self.outer.take_token() else { return };
         let mut state = node.lock();
         if state.account(OUTER).unsettled > 0 {
             state.forward = Some(token);

@@ -16,9 +16,12 @@ use crate::task::reference::TaskRef;
 /// The hooks of a runtime.
 #[derive(Default)]
 pub(crate) struct Hooks {
-    pub(crate) unobserved: Option<Arc<dyn Fn(&Unobserved) + Send + Sync>>,
-    pub(crate) warning: Option<Arc<dyn Fn(&Warning) + Send + Sync>>,
+    pub(crate) unobserved: Option<Hook<Unobserved>>,
+    pub(crate) warning: Option<Hook<Warning>>,
 }
+
+/// Called with what there is to report, by whichever thread finds it.
+pub(crate) type Hook<R> = Arc<dyn Fn(&R) + Send + Sync>;
 
 /// A failure or a panic that nobody observed and nobody can observe any more (law T6).
 pub struct Unobserved {

@@ -91,20 +91,28 @@ impl<E> TaskError<E> {
     }
 }
 
-impl<E: fmt::Display> fmt::Display for TaskError<E> {
+impl<E: fmt::Display + 'static> fmt::Display for TaskError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TaskError::Failed(error) => error.fmt(f),
+            TaskError::Failed(error) => match innermost(error) {
+                Some(TaskError::Failed(error)) => error.fmt(f),
+                Some(other) => other.fmt(f),
+                None => error.fmt(f),
+            },
             TaskError::Cancelled(reason) => reason.fmt(f),
             TaskError::Panicked(panic) => panic.fmt(f),
         }
     }
 }
 
-impl<E: fmt::Debug> fmt::Debug for TaskError<E> {
+impl<E: fmt::Debug + 'static> fmt::Debug for TaskError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TaskError::Failed(error) => write!(f, "Failed({error:?})"),
+            TaskError::Failed(error) => match innermost(error) {
+                Some(TaskError::Failed(error)) => write!(f, "Failed({error:?})"),
+                Some(other) => write!(f, "Failed({other:?})"),
+                None => write!(f, "Failed({error:?})"),
+            },
             TaskError::Cancelled(reason) => write!(f, "Cancelled({reason})"),
             TaskError::Panicked(panic) => write!(f, "Panicked({panic})"),
         }
@@ -116,6 +124,29 @@ impl<E: fmt::Debug + fmt::Display + 'static> Error for TaskError<E> {
         let TaskError::Failed(error) = self else { return None };
         let any: &dyn Any = error;
         any.downcast_ref::<BoxError>().and_then(|error| error.source())
+    }
+}
+
+/// Where `error` is the error of a task that failed with the error of a task, and so on: the last of
+/// them. Found by a loop, since tasks that await each other nest without bound (law T12).
+fn innermost<E: 'static>(error: &E) -> Option<&TaskError<BoxError>> {
+    let any: &dyn Any = error;
+    let mut found = any.downcast_ref::<BoxError>()?.downcast_ref::<TaskError<BoxError>>()?;
+    while let TaskError::Failed(next) = found {
+        let Some(next) = next.downcast_ref::<TaskError<BoxError>>() else { break };
+        found = next;
+    }
+    Some(found)
+}
+
+/// Drops an error as [`innermost`] reads it: level by level, without recursion.
+pub(crate) fn drop_flat_error<E: 'static>(error: TaskError<E>) {
+    let TaskError::Failed(error) = error else { return };
+    let any: &mut dyn Any = &mut Some(error);
+    let Some(mut error) = any.downcast_mut::<Option<BoxError>>().and_then(Option::take) else { return };
+    while let Ok(inner) = error.downcast::<TaskError<BoxError>>() {
+        let TaskError::Failed(next) = *inner else { return };
+        error = next;
     }
 }
 

@@ -7,13 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::runtime::reports;
 use crate::sync::{AtomicBool, Ordering};
-use crate::task::error::TaskError;
+use crate::task::error::{TaskError, drop_flat_error};
 use crate::task::output::Sink;
 use crate::task::reference::TaskRef;
 use crate::task::state::Ending;
 
 /// Output of a task's root; see the module.
-pub(crate) struct Out<T, E> {
+pub(crate) struct Out<T, E: 'static> {
     outcome: Option<Result<T, TaskError<E>>>,
     /// What a report needs; only for failures that are to be reported.
     report: Option<Report<E>>,
@@ -25,7 +25,7 @@ struct Report<E> {
     describe: fn(&E) -> String,
 }
 
-impl<T, E> Out<T, E> {
+impl<T, E: 'static> Out<T, E> {
     /// The outcome that `sink` leaves to the handle.
     pub(crate) fn new<S, E0>(outcome: Result<T, TaskError<E>>, task: impl FnOnce() -> TaskRef) -> Out<T, E>
     where
@@ -84,15 +84,18 @@ impl<T, E> Out<T, E> {
     }
 }
 
-impl<T, E> Drop for Out<T, E> {
+impl<T, E: 'static> Drop for Out<T, E> {
     /// Never panics: async-task would abort the process (law T10).
     fn drop(&mut self) {
         if self.outcome.is_none() {
             return;
         }
         self.report();
-        let outcome = self.outcome.take();
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(outcome))) {
+        let dropped = match self.outcome.take() {
+            Some(Err(error)) => catch_unwind(AssertUnwindSafe(|| drop_flat_error(error))),
+            value => catch_unwind(AssertUnwindSafe(|| drop(value))),
+        };
+        if let Err(payload) = dropped {
             reports::panic_outside("a task's output was dropped", payload);
         }
     }

@@ -169,6 +169,11 @@ pub trait Owner: Send + Sync + 'static {
 /// An error in words: with its chain of sources if it is a [`BoxError`], else by `Debug`.
 pub(crate) fn describe<E: fmt::Debug + 'static>(error: &E) -> String {
     let any: &dyn std::any::Any = error;
+    if let Some(error) =
+        any.downcast_ref::<BoxError>().and_then(|error| error.downcast_ref::<TaskError<BoxError>>())
+    {
+        return error.to_string();
+    }
     let Some(error) = any.downcast_ref::<BoxError>() else {
         return format!("{error:?}");
     };

@@ -154,7 +154,6 @@ impl TaskRef {
     }
 
     /// Waits until the task has ended, without a link and without taking the value (law C10).
-    #[must_use]
     pub fn finished(&self) -> Finished {
         Finished::new(self.clone())
     }

@@ -10,7 +10,7 @@ use crate::runtime::handle::Handle;
 use crate::task::builder::Builder;
 use crate::task::handle::Task;
 use crate::task::output::{Plain, TaskOutput};
-use crate::task::prepare::Prepared;
+use crate::task::prepare::{Prepared, TaskOf, stillborn};
 
 /// The handle of a future that was spawned.
 pub(crate) type Spawned<F> =
@@ -118,9 +118,12 @@ pub(crate) fn ambient(what: &str) -> Handle {
     }
 }
 
+/// What a runtime that takes no more tasks gives back.
+type Unspawned<F> = (F, Plain<<F as Future>::Output>);
+
 /// Starts a task, or makes one that has already ended as cancelled where the runtime has.
 pub(crate) fn start_or_refuse<F>(
-    prepared: Result<crate::task::prepare::TaskOf<F, Plain<F::Output>>, (F, Plain<F::Output>)>,
+    prepared: Result<TaskOf<F, Plain<F::Output>>, Unspawned<F>>,
     location: &'static Location<'static>,
 ) -> Spawned<F>
 where
@@ -131,7 +134,7 @@ where
         Ok(prepared) => Prepared::start(prepared),
         Err((future, sink)) => {
             let reason = CancelReason::at(CancelKind::Shutdown, location);
-            crate::task::prepare::stillborn(future, sink, location, reason)
+            stillborn(future, sink, location, reason)
         }
     }
 }
