@@ -7,9 +7,10 @@
 pub use crate::cancel::node::{Level, Request, Verdict};
 pub use crate::cancel::receiver::Receiver;
 pub use crate::cancel::region::{LinkMode, Scope};
-pub use crate::runtime::reports::{report_unobserved, warn};
+pub use crate::runtime::reports::{report_adoption, report_unobserved, warn};
+pub use crate::task::awaited::Awaited;
 pub use crate::task::output::{Owner, Plain, Sink};
-pub use crate::task::prepare::{Prepared, SinkOf, SpawnOptions, prepare, prepare_local};
+pub use crate::task::prepare::{Prepared, SinkOf, SpawnOptions, prepare, prepare_local, stillborn};
 pub use crate::time::timer::DeadlineTimer;
 
 use crate::context;

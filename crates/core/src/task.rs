@@ -16,6 +16,7 @@
 //! job's epilogue ([`job`]) publishes that in the [`state`] word, wakes waiters, runs
 //! [`callbacks`], and tells the owner.
 
+pub(crate) mod awaited;
 pub(crate) mod blocking;
 pub(crate) mod builder;
 pub(crate) mod callbacks;

@@ -3,6 +3,7 @@
 use std::task::{Context, Waker};
 
 use super::node::{Node, OUTER, OWN, Request, Verdict};
+use super::reason::CancelReason;
 use super::receiver::Receiver;
 use super::settle::{Settle, Token};
 use crate::context;
@@ -100,6 +101,18 @@ impl Scope {
     #[must_use]
     pub fn is_requested(&self) -> bool {
         self.outer.is_requested()
+    }
+
+    /// The reason of the request from outside that is not settled.
+    #[must_use]
+    pub fn reason(&self) -> Option<&CancelReason> {
+        self.outer.reason()
+    }
+
+    /// Whether nothing is left of the scope's own requests: none was made, or all were absorbed.
+    #[must_use]
+    pub fn absorbed(&self) -> bool {
+        self.node.as_ref().is_none_or(|node| node.lock().account(OWN).is_clear())
     }
 
     /// The unwinding goes on in the scope around. From here on the construct answers `Pending`.

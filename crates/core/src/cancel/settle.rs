@@ -18,7 +18,10 @@ pub(crate) enum Settle {
     HandBack,
 }
 
-/// A delivery that left its receiver and has not been settled. Dropping it resumes (law C4).
+/// A delivery that left its receiver and has not been settled.
+///
+/// Dropping it makes the request undelivered again, so that the next enclosing receiver, or one that
+/// is awaited before the next suspension point, gets it there (laws C4, C5).
 pub(crate) struct Token {
     node: Option<Arc<Node>>,
     sources: u8,
@@ -47,7 +50,7 @@ impl Token {
 impl Drop for Token {
     fn drop(&mut self) {
         if let Some(node) = self.node.take() {
-            settle(node, self.sources, Settle::Resume);
+            settle(node, self.sources, Settle::HandBack);
         }
     }
 }

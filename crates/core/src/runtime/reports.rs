@@ -132,8 +132,9 @@ pub(crate) fn warn_on(runtime: Option<&Handle>, message: String) {
     }));
 }
 
-/// Law C16: nothing leaks silently.
-pub(crate) fn adopted(task: &TaskRef) {
+/// Says at debug level that a task lost the one who waited for it and is waited for by the runtime
+/// instead (law C16): nothing leaks silently.
+pub fn report_adoption(task: &TaskRef) {
     let (name, place) = (task.name(), task.location());
     let _ = catch_unwind(AssertUnwindSafe(|| {
         log::debug!(

@@ -107,9 +107,9 @@ where
         waker: Mutex::new(None),
         cancelled: Arc::new(AtomicBool::new(false)),
     });
-    let location = options.location;
+    let (name, location) = (options.name.clone(), options.location);
     let prepared = prepare(handle, options, Waiting { slot: slot.clone() }, Plain::<O>::new());
-    let task = start_or_refuse(prepared, location);
+    let task = start_or_refuse(prepared, name, location);
     if !task.done() {
         handle.backend().run_blocking(BlockingJob(Some(slot)));
     }

@@ -56,8 +56,8 @@ impl Builder {
         F: Future<Output: TaskOutput<Ok: Send, Err: Send>> + Send + 'static,
     {
         let (handle, options) = self.parts("spawn");
-        let location = options.location;
-        start_or_refuse(prepare(&handle, options, future, Plain::<F::Output>::new()), location)
+        let (name, location) = (options.name.clone(), options.location);
+        start_or_refuse(prepare(&handle, options, future, Plain::<F::Output>::new()), name, location)
     }
 
     /// See [`try_spawn`](crate::try_spawn).
@@ -92,8 +92,8 @@ impl Builder {
         F: Future<Output: TaskOutput> + 'static,
     {
         let (handle, options) = self.parts("spawn_local");
-        let location = options.location;
-        start_or_refuse(prepare_local(&handle, options, future, Plain::<F::Output>::new()), location)
+        let (name, location) = (options.name.clone(), options.location);
+        start_or_refuse(prepare_local(&handle, options, future, Plain::<F::Output>::new()), name, location)
     }
 
     /// See [`spawn_blocking`](crate::spawn_blocking).

@@ -215,6 +215,12 @@ impl Panic {
         &self.0.task
     }
 
+    /// Whether both are the same panic.
+    #[must_use]
+    pub fn same_as(&self, other: &Panic) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The payload; the first call among all clones gets it.
     #[must_use]
     pub fn take_payload(&self) -> Option<Box<dyn Any + Send>> {

@@ -103,7 +103,7 @@ impl<T: 'static, E: 'static> Drop for Join<T, E> {
             let reason = crate::CancelReason::new(CancelKind::ParentCancelled);
             task.request(crate::scope::Level::Soft, reason);
         }
-        reports::adopted(task);
+        reports::report_adoption(task);
     }
 }
 

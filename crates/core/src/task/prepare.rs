@@ -215,12 +215,12 @@ where
     unsafe { builder.spawn_unchecked(|meta| Root::new(future, sink, meta), schedule) }
 }
 
-/// A task that has ended before it began: its future is dropped here, and it was never registered
-/// (laws T4, R5).
-pub(crate) fn stillborn<F, S>(
+/// A task that has ended as cancelled before it began: what spawning on a runtime or in a group that has
+/// ended returns (laws T4, R5, G4). Its future is dropped here, unpolled.
+pub fn stillborn<F, S>(
+    options: SpawnOptions,
     future: F,
     sink: S,
-    location: &'static Location<'static>,
     reason: CancelReason,
 ) -> Task<<F::Output as TaskOutput>::Ok, <S as SinkOf<F::Output>>::Error>
 where
@@ -235,10 +235,10 @@ where
         shard: 0,
         home: None,
         parent: context::with_task(|task| task.map(TaskMeta::id)),
-        location,
+        location: options.location,
         runtime: runtime.clone(),
         owner: None,
-        name: None,
+        name: options.name,
     });
     let prepared = register(&mut list, meta, future, sink);
     drop(list);

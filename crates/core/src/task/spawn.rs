@@ -7,10 +7,11 @@ use std::panic::Location;
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::runtime::handle::Handle;
+use crate::sync::Arc;
 use crate::task::builder::Builder;
 use crate::task::handle::Task;
 use crate::task::output::{Plain, TaskOutput};
-use crate::task::prepare::{Prepared, TaskOf, stillborn};
+use crate::task::prepare::{Prepared, SpawnOptions, TaskOf, stillborn};
 
 /// The handle of a future that was spawned.
 pub(crate) type Spawned<F> =
@@ -124,6 +125,7 @@ type Unspawned<F> = (F, Plain<<F as Future>::Output>);
 /// Starts a task, or makes one that has already ended as cancelled where the runtime has.
 pub(crate) fn start_or_refuse<F>(
     prepared: Result<TaskOf<F, Plain<F::Output>>, Unspawned<F>>,
+    name: Option<Arc<str>>,
     location: &'static Location<'static>,
 ) -> Spawned<F>
 where
@@ -134,7 +136,7 @@ where
         Ok(prepared) => Prepared::start(prepared),
         Err((future, sink)) => {
             let reason = CancelReason::at(CancelKind::Shutdown, location);
-            stillborn(future, sink, location, reason)
+            stillborn(SpawnOptions { name, location, owner: None }, future, sink, reason)
         }
     }
 }
