@@ -1,0 +1,248 @@
+//! The engine of every aggregate that polls its branches in place: whom to poll, when to stop the
+//! others, and what becomes of requests from outside (laws A1, A2, A5, A6).
+//!
+//! ```text
+//!   a poll:  woken branches are polled ─► 1 decide ─► 2 stop the others (once) ─► all ended? 4 conclude
+//!                                            ▲                                        │ no
+//!                                            └──── 3 pass a request on to all ◄───────┘
+//! ```
+//!
+//! | what came first | the others | at the end |
+//! |---|---|---|
+//! | the decision (a first error, a winner) | are asked to end, once | it is returned; a request that came later goes back to the scope around (C9) |
+//! | a request from outside | get it, too | unwinds further, unless every branch that got it absorbed it |
+//!
+//! A request that every branch has absorbed is settled at once, while they go on.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+
+use brigade_core::scope::{Level, Receiver, Request};
+use brigade_core::{CancelKind, CancelReason, budget, current_task};
+
+use super::branch::{Form, Step};
+use crate::slots::Slots;
+
+/// The branches of one aggregate, whatever holds them.
+pub trait Team {
+    /// Polls one branch; see [`Branch::poll_branch`](super::branch::Branch::poll_branch).
+    #[doc(hidden)]
+    fn poll_branch(
+        self: Pin<&mut Self>,
+        index: usize,
+        form: Form,
+        waker: &Waker,
+        request: Option<Request>,
+    ) -> Step;
+}
+
+/// What decides an aggregate before all of its branches have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// The first error.
+    FirstError,
+    /// The first error, and nobody waits for the others.
+    FirstErrorAlone,
+    /// The first end.
+    FirstEnd,
+    /// The first value.
+    FirstValue,
+    /// Nothing.
+    Never,
+}
+
+impl Rule {
+    fn form(self) -> Form {
+        if self == Rule::FirstEnd { Form::Whole } else { Form::Parts }
+    }
+
+    fn hits(self, failed: bool) -> bool {
+        match self {
+            Rule::FirstError | Rule::FirstErrorAlone => failed,
+            Rule::FirstEnd => true,
+            Rule::FirstValue => !failed,
+            Rule::Never => false,
+        }
+    }
+
+    /// Why the others are asked to end.
+    fn reason(self) -> CancelReason {
+        match self {
+            Rule::FirstEnd | Rule::FirstValue => {
+                CancelReason::with_text(CancelKind::ParentCancelled, "another branch of the race was first")
+            }
+            _ => CancelReason::new(CancelKind::SiblingFailed),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Live,
+    /// It got a request from outside that it has not absorbed.
+    Obliged,
+    Over,
+}
+
+/// The state of one aggregate.
+#[derive(Debug)]
+pub(crate) struct Round {
+    rule: Rule,
+    slots: Slots,
+    marks: Vec<Mark>,
+    live: usize,
+    obliged: usize,
+    receiver: Receiver,
+    /// The first branch, in completion order, that the rule speaks of.
+    hit: Option<usize>,
+    /// `hit` is the result, whatever comes.
+    decided: bool,
+    /// A request from outside has met a branch.
+    touched: bool,
+    /// A branch ended without absorbing a request from outside.
+    unwinding: bool,
+    started: bool,
+    resumed: bool,
+}
+
+impl Round {
+    pub(crate) fn new(rule: Rule, count: usize) -> Round {
+        Round {
+            rule,
+            slots: Slots::new(count),
+            marks: vec![Mark::Live; count],
+            live: count,
+            obliged: 0,
+            receiver: Receiver::new(),
+            hit: None,
+            decided: false,
+            touched: false,
+            unwinding: false,
+            started: false,
+            resumed: false,
+        }
+    }
+
+    /// Polls the aggregate. Ready: the branch that decided it, if one did; else all have ended by
+    /// themselves.
+    pub(crate) fn poll<T: Team>(
+        &mut self,
+        mut team: Pin<&mut T>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<usize>> {
+        if self.resumed {
+            return Poll::Pending;
+        }
+        if !self.started {
+            ready!(budget::poll_proceed(cx));
+            self.started = true;
+        }
+        for index in self.slots.take_woken(cx.waker()) {
+            self.step(team.as_mut(), index, None);
+        }
+        loop {
+            self.decide(team.as_mut());
+            if self.live == 0 || (self.decided && self.rule == Rule::FirstErrorAlone) {
+                return self.conclude();
+            }
+            let Some(request) = self.receiver.poll_request(cx.waker()) else { return Poll::Pending };
+            self.pass_on(team.as_mut(), &request);
+        }
+    }
+
+    /// Step 3: every branch gets the request, level and all; each further explicit one, too.
+    fn pass_on<T: Team>(&mut self, mut team: Pin<&mut T>, request: &Request) {
+        for index in 0..self.marks.len() {
+            self.step(team.as_mut(), index, Some(request.clone()));
+        }
+    }
+
+    /// Polls one branch, and books what has become of it.
+    fn step<T: Team>(&mut self, team: Pin<&mut T>, index: usize, request: Option<Request>) {
+        if self.marks[index] == Mark::Over {
+            return;
+        }
+        let external = request.is_some() && self.receiver.is_requested();
+        let step = team.poll_branch(index, self.rule.form(), self.slots.waker(index), request);
+        match step {
+            Step::Waiting { clear } => {
+                self.touched |= external;
+                self.oblige(index, !clear && (external || self.marks[index] == Mark::Obliged));
+            }
+            Step::Ended { failed, clear } => {
+                self.unwinding |= self.marks[index] == Mark::Obliged && !clear;
+                self.retire(index);
+                if self.hit.is_none() && self.rule.hits(failed) {
+                    self.hit = Some(index);
+                }
+            }
+            Step::Unwound => {
+                self.touched |= external;
+                self.unwinding = true;
+                self.retire(index);
+                self.unasked();
+            }
+        }
+    }
+
+    fn oblige(&mut self, index: usize, obliged: bool) {
+        match (self.marks[index], obliged) {
+            (Mark::Live, true) => {
+                self.marks[index] = Mark::Obliged;
+                self.obliged += 1;
+            }
+            (Mark::Obliged, false) => {
+                self.marks[index] = Mark::Live;
+                self.obliged -= 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn retire(&mut self, index: usize) {
+        self.oblige(index, false);
+        self.marks[index] = Mark::Over;
+        self.live -= 1;
+    }
+
+    /// A branch that unwinds although nobody asked it to has resumed a cancellation whose scope is
+    /// gone. There is no value to return, so it unwinds the aggregate's task.
+    fn unasked(&self) {
+        if !self.decided && !self.receiver.is_requested() {
+            if let Some(task) = current_task() {
+                task.request(Level::Soft, CancelReason::new(CancelKind::ParentCancelled));
+            }
+        }
+    }
+
+    /// Steps 1 and 2. While a request from outside is unsettled nothing is decided.
+    fn decide<T: Team>(&mut self, mut team: Pin<&mut T>) {
+        let requested = self.receiver.is_requested();
+        if !self.decided && requested && self.touched && self.obliged == 0 && !self.unwinding {
+            self.receiver.absorb();
+            self.touched = false;
+        }
+        if self.decided || self.hit.is_none() || self.receiver.is_requested() {
+            return;
+        }
+        self.decided = true;
+        if self.rule == Rule::FirstErrorAlone {
+            return;
+        }
+        let reason = self.rule.reason();
+        for index in 0..self.marks.len() {
+            self.step(team.as_mut(), index, Some(Request { level: Level::Soft, reason: reason.clone() }));
+        }
+    }
+
+    /// Step 4.
+    fn conclude(&mut self) -> Poll<Option<usize>> {
+        if !self.decided && self.unwinding {
+            self.receiver.resume();
+            self.resumed = true;
+            return Poll::Pending;
+        }
+        self.receiver.hand_back();
+        Poll::Ready(self.hit)
+    }
+}

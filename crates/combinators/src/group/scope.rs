@@ -1,0 +1,147 @@
+//! The future of a group: it runs the body, and waits for everybody (laws G1, G5, G6).
+//!
+//! ```text
+//!              value, error, panic                      no child left
+//!   (body) ──────────────────────────► (ending) ───────────────────────► 5 conclude
+//!     │  1 a request is delivered in      ▲  │
+//!     │    the body, unwinds through it   │  │ 4 a request from outside: the children are
+//!     └── 2 own (a child failed, cancel) ─┤  └──  cancelled once, and the group unwinds ──┐
+//!     └── 3 from outside: held, children ─┘                                               │
+//!         are cancelled once                      errors ─► returned, request handed back ┴ else resumed
+//! ```
+//!
+//! While the body is there the group's scope is the receiver, so that a handler in the body may still
+//! absorb the request (law C3). Afterwards the group itself is; that part is in [`super::desk`].
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use brigade_core::scope::{Level, LinkMode, Request, Scope, Verdict};
+use brigade_core::{Instant, budget};
+use pin_project_lite::pin_project;
+
+use super::desk::{Desk, Stage};
+use super::error::GroupError;
+use super::output::ChildOutput;
+use super::station::Station;
+use crate::sync::Arc;
+
+pin_project! {
+    /// The future of [`TaskGroup::scope`](crate::TaskGroup::scope).
+    #[must_use = "futures do nothing unless polled"]
+    pub struct GroupScope<F, E, T>
+    where
+        E: 'static,
+    {
+        // Declared before `scope`: tokens inside it settle while the scope still exists.
+        #[pin]
+        body: Option<F>,
+        scope: Scope,
+        desk: Desk<E, T>,
+    }
+}
+
+impl<F, E: 'static, T> GroupScope<F, E, T> {
+    pub(super) fn new(body: F, station: Arc<Station<E>>) -> GroupScope<F, E, T> {
+        GroupScope { body: Some(body), scope: Scope::new(), desk: Desk::new(station) }
+    }
+}
+
+impl<F, E, T> Future for GroupScope<F, E, T>
+where
+    F: Future,
+    F::Output: ChildOutput<E, Ok = T>,
+    E: 'static,
+    T: 'static,
+{
+    type Output = Result<T, GroupError<E>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let desk = self.as_mut().project().desk;
+        match desk.stage {
+            Stage::Resumed => return Poll::Pending,
+            Stage::Done => panic!("a group was polled after it had ended"),
+            Stage::Fresh => {
+                ready!(budget::poll_proceed(cx));
+                desk.stage = Stage::Body;
+            }
+            _ => {}
+        }
+        if desk.stage == Stage::Body {
+            ready!(self.as_mut().poll_body(cx));
+        }
+        let this = self.project();
+        this.desk.poll_end(this.scope, cx)
+    }
+}
+
+impl<F, E, T> GroupScope<F, E, T>
+where
+    F: Future,
+    F::Output: ChildOutput<E, Ok = T>,
+    E: 'static,
+{
+    /// Ready once the body is gone.
+    fn poll_body(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut this = self.as_mut().project();
+        let body = this.body.as_mut().as_pin_mut().expect("the body is there until its stage ends");
+        let polled =
+            this.scope.enter(cx, Instant::FAR_FUTURE, |cx| catch_unwind(AssertUnwindSafe(|| body.poll(cx))));
+        match polled {
+            Ok(Poll::Pending) => return self.body_waits(cx),
+            Ok(Poll::Ready(output)) => {
+                this.body.set(None);
+                // A token of the group's own request inside the value would outlive its scope: then
+                // the body has not come to an end with a value (law C9).
+                if this.scope.own_unsettled() {
+                    drop(output);
+                } else {
+                    this.desk.body_ended(output.into_child_result());
+                }
+            }
+            Err(payload) => this.desk.body_panicked(payload),
+        }
+        this.desk.stage = Stage::Ending;
+        self.as_mut().drop_body();
+        let this = self.project();
+        this.scope.finish();
+        Poll::Ready(())
+    }
+
+    /// Edges 1 to 3.
+    fn body_waits(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.as_mut().project();
+        let (own, _) = this.desk.station.listen(cx.waker());
+        let own = own.map(|reason| Request { level: Level::Soft, reason });
+        let Verdict::Unwind { external } = this.scope.after_pending(own, LinkMode::Receiver, cx.waker())
+        else {
+            return Poll::Pending;
+        };
+        this.desk.stage = if external { Stage::Passing } else { Stage::Ending };
+        self.as_mut().drop_body();
+        let this = self.project();
+        if external {
+            this.desk.unwind(this.scope.reason().cloned());
+        } else {
+            this.scope.finish();
+        }
+        Poll::Ready(())
+    }
+
+    /// A destructor in the body that panics is the body's panic (law G3).
+    fn drop_body(self: Pin<&mut Self>) {
+        let mut this = self.project();
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| this.body.set(None))) {
+            this.desk.body_panicked(payload);
+        }
+    }
+}
+
+impl<F, E, T> fmt::Debug for GroupScope<F, E, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The body may be suspended: nothing here may look at it.
+        self.desk.fmt(f)
+    }
+}

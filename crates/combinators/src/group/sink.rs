@@ -1,0 +1,47 @@
+//! The way of a child's outcome: errors and panics go to the group, the handle keeps the rest
+//! (laws G1, G3).
+
+use brigade_core::scope::Sink;
+use brigade_core::{TaskError, TaskRef};
+
+use super::error::Origin;
+use super::output::{InGroup, Raised};
+use super::station::Station;
+use crate::sync::Arc;
+
+/// Called in the child's last poll, so the group has the error before anybody can see that the child
+/// has ended.
+pub(super) struct ToGroup<E: 'static> {
+    pub(super) station: Arc<Station<E>>,
+}
+
+impl<T, E: 'static> Sink<T, Raised<E>> for ToGroup<E> {
+    type Error = InGroup;
+
+    fn map(
+        &mut self,
+        outcome: Result<T, TaskError<Raised<E>>>,
+        task: &dyn Fn() -> TaskRef,
+    ) -> Result<T, TaskError<InGroup>> {
+        let error = match outcome {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        if let TaskError::Cancelled(reason) = error {
+            return Err(TaskError::Cancelled(reason));
+        }
+        let task = task();
+        let child =
+            Origin { name: task.name(), id: Some(task.id()), location: task.location(), is_body: false };
+        let told = match &error {
+            TaskError::Panicked(panic) => TaskError::Panicked(panic.clone()),
+            _ => TaskError::Failed(InGroup {
+                group: self.station.id,
+                child: task.id(),
+                name: child.name.clone(),
+            }),
+        };
+        self.station.record(child, error.map(|Raised(error)| error));
+        Err(told)
+    }
+}

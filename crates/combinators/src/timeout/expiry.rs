@@ -1,0 +1,149 @@
+//! The part that all timeouts share: a scope that makes one request to itself when its deadline has
+//! come.
+//!
+//! ```text
+//!            poll inside the scope                      ┌─ ready: the value wins (D3), unless a token of
+//!   (running) ────────────────────► enter ──────────────┤         this expiry is alive inside it
+//!                                                       └─ pending ──► after_pending
+//!        not due: arm the timer, wait ◄──────────────────────────────────┤
+//!        due: request (Deadline) to the own scope, once ─────────────────┤
+//!        verdict Unwind, own   ──► TimedOut                              │
+//!        verdict Unwind, outer ──► resume outside, never TimedOut (D4) ◄─┘
+//! ```
+//!
+//! Neither the clock's lock nor a timer is touched before the first `Pending`.
+
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use brigade_core::scope::{DeadlineTimer, Level, LinkMode, Request, Scope, Verdict, enclosing_deadline};
+use brigade_core::{CancelKind, CancelReason, Instant};
+
+/// When a timeout shall expire, as its caller said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Never,
+    After(Duration),
+    At(Instant),
+}
+
+impl Limit {
+    pub(crate) fn after(duration: Option<Duration>) -> Limit {
+        duration.map_or(Limit::Never, Limit::After)
+    }
+
+    pub(crate) fn at(instant: Option<Instant>) -> Limit {
+        instant.map_or(Limit::Never, Limit::At)
+    }
+
+    /// The deadline of a timeout that starts now.
+    pub(crate) fn start(self) -> Instant {
+        match self {
+            Limit::Never => Instant::FAR_FUTURE,
+            Limit::After(duration) => Instant::now().saturating_add(duration),
+            Limit::At(instant) => instant,
+        }
+    }
+
+    pub(crate) fn duration(self) -> Option<Duration> {
+        match self {
+            Limit::After(duration) => Some(duration),
+            Limit::Never | Limit::At(_) => None,
+        }
+    }
+}
+
+/// How the inner future's value is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// It is the result.
+    Value,
+    /// A token of the expiry is alive, so the expiry is the result (law D3's exception).
+    Expired,
+}
+
+/// How a timeout ends whose inner future has to be dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// Not yet.
+    Wait,
+    /// It has expired.
+    Expired,
+    /// A request from outside unwinds through it.
+    Unwound,
+}
+
+/// The scope, the timer and the state of one timeout.
+#[derive(Debug)]
+pub(crate) struct Expiry {
+    scope: Scope,
+    timer: DeadlineTimer,
+    fired: bool,
+}
+
+impl Expiry {
+    pub(crate) fn new() -> Expiry {
+        Expiry { scope: Scope::new(), timer: DeadlineTimer::new(), fired: false }
+    }
+
+    /// Whether the request of the deadline was made.
+    pub(crate) fn fired(&self) -> bool {
+        self.fired
+    }
+
+    /// Polls the inner future in the scope.
+    pub(crate) fn enter<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        deadline: Instant,
+        poll: impl FnOnce(&mut Context<'_>) -> R,
+    ) -> R {
+        let deadline = if self.fired { Instant::FAR_FUTURE } else { deadline };
+        self.scope.enter(cx, deadline, poll)
+    }
+
+    /// Whether the deadline fires in this turn: it has come, and no enclosing deadline of this task
+    /// that is not later will expire instead (law D4).
+    pub(crate) fn is_due(&self, deadline: Instant) -> bool {
+        !self.fired && counts(deadline) && Instant::now() >= deadline
+    }
+
+    /// The inner future is pending: makes the request if the deadline `fires`, arms the timer for it
+    /// if it is still to come, and takes in what the scope around delivers.
+    pub(crate) fn after_pending(&mut self, deadline: Instant, fires: bool, waker: &Waker) -> Waiting {
+        let own = fires.then(|| {
+            self.fired = true;
+            Request { level: Level::Soft, reason: CancelReason::new(CancelKind::Deadline) }
+        });
+        match !self.fired && counts(deadline) {
+            true => self.timer.poll_arm(deadline, waker),
+            false => self.timer.disarm(),
+        }
+        match self.scope.after_pending(own, LinkMode::Transparent, waker) {
+            Verdict::Wait => Waiting::Wait,
+            Verdict::Unwind { external: false } if self.fired => Waiting::Expired,
+            Verdict::Unwind { .. } => Waiting::Unwound,
+        }
+    }
+
+    /// The inner future has ended by itself, and is gone.
+    pub(crate) fn ended(&self) -> Ended {
+        if self.scope.own_unsettled() { Ended::Expired } else { Ended::Value }
+    }
+
+    /// The timeout returns.
+    pub(crate) fn finish(&mut self) {
+        self.timer.disarm();
+        self.scope.finish();
+    }
+
+    /// The unwinding goes on outside; the timeout answers `Pending` from here on.
+    pub(crate) fn resume(&mut self) {
+        self.timer.disarm();
+        self.scope.resume();
+    }
+}
+
+fn counts(deadline: Instant) -> bool {
+    deadline < enclosing_deadline()
+}
