@@ -29,6 +29,8 @@ pub(crate) mod id;
 pub(crate) mod job;
 pub(crate) mod join;
 pub(crate) mod late;
+#[cfg(all(test, loom))]
+mod loom_models;
 pub(crate) mod meta;
 pub(crate) mod outcome;
 pub(crate) mod output;

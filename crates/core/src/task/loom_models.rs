@@ -1,0 +1,102 @@
+//! Models of the task word, checked under every order that the memory model allows.
+//!
+//! Each was seen to fail with one ordering weakened to `Relaxed`: `request` and `transition_to_ending`
+//! (the first model), `transition_to_done` and `ending` (the second), or with the look at `DONE` removed
+//! from `transition_to_watched` (the third).
+
+use loom::cell::UnsafeCell;
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+use crate::cancel::node::Level;
+use crate::task::state::{CancelOutcome, Ending, TaskWord};
+
+/// Law C8: a request either precedes the end and is seen by it with its reason, or is told `Done`.
+#[test]
+fn loom_request_races_the_end() {
+    loom::model(|| {
+        let shared = Arc::new((TaskWord::new(), UnsafeCell::new(0)));
+        let theirs = shared.clone();
+        let requester = thread::spawn(move || {
+            theirs.1.with_mut(|reason| {
+                // SAFETY: INVARIANT W1, which the model checks: read only after the request was seen.
+                unsafe { *reason = 7 }
+            });
+            theirs.0.request(Level::Hard)
+        });
+        let seen = shared.0.transition_to_ending();
+        if seen {
+            let reason = shared.1.with(|reason| {
+                // SAFETY: INVARIANT W1: the request that was seen was made after the write.
+                unsafe { *reason }
+            });
+            assert_eq!(reason, 7);
+        }
+        let told = requester.join().unwrap();
+        assert_eq!(seen, told == CancelOutcome::Requested);
+        assert_eq!(!seen, told == CancelOutcome::Done);
+    });
+}
+
+/// INVARIANT W2: who reads `DONE` sees the outcome.
+#[test]
+fn loom_done_publishes_the_outcome() {
+    loom::model(|| {
+        let shared = Arc::new((TaskWord::new(), UnsafeCell::new(0)));
+        let theirs = shared.clone();
+        let worker = thread::spawn(move || {
+            let _ = theirs.0.transition_to_ending();
+            theirs.1.with_mut(|outcome| {
+                // SAFETY: INVARIANT W2, which the model checks: nobody reads before `DONE`.
+                unsafe { *outcome = 7 }
+            });
+            let _ = theirs.0.transition_to_done(Ending::Failed);
+        });
+        if let Some(ending) = shared.0.ending() {
+            assert_eq!(ending, Ending::Failed);
+            let outcome = shared.1.with(|outcome| {
+                // SAFETY: INVARIANT W2: `DONE` was read.
+                unsafe { *outcome }
+            });
+            assert_eq!(outcome, 7);
+        }
+        worker.join().unwrap();
+    });
+}
+
+/// No wake-up is lost between a watcher that registers and the end.
+#[test]
+fn loom_a_watcher_is_told_or_woken() {
+    loom::model(|| {
+        let shared = Arc::new((TaskWord::new(), Mutex::new(false)));
+        let theirs = shared.clone();
+        let worker = thread::spawn(move || {
+            let _ = theirs.0.transition_to_ending();
+            let watched = theirs.0.transition_to_done(Ending::Value);
+            watched && std::mem::take(&mut *theirs.1.lock().unwrap())
+        });
+        let waits = {
+            let mut registered = shared.1.lock().unwrap();
+            *registered = true;
+            shared.0.transition_to_watched()
+        };
+        let woken = worker.join().unwrap();
+        assert!(woken || !waits, "the watcher waits and nobody wakes it");
+    });
+}
+
+/// Two requests: one of them is the first.
+#[test]
+fn loom_two_requests_coalesce() {
+    loom::model(|| {
+        let word = Arc::new(TaskWord::new());
+        let theirs = word.clone();
+        let other = thread::spawn(move || theirs.request(Level::Soft));
+        let mine = word.request(Level::Hard);
+        let outcomes = [mine, other.join().unwrap()];
+        assert!(outcomes.contains(&CancelOutcome::Requested));
+        assert!(outcomes.contains(&CancelOutcome::AlreadyRequested));
+        assert_eq!(word.take_requests(), Some(Level::Hard));
+        assert_eq!(word.take_requests(), None);
+    });
+}
