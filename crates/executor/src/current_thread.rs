@@ -14,6 +14,7 @@ use std::task::Waker;
 use brigade_core::Instant;
 use brigade_core::backend::{Backend, BlockingJob, Drive, Home, Job, ScheduleInfo, TimerKey};
 
+use crate::reactor::driver::Reactor;
 use crate::scheduler::inject::Injector;
 use crate::scheduler::pinned::Inbox;
 use crate::services::{self, Services};
@@ -61,8 +62,12 @@ impl CurrentThread {
             closed: AtomicBool::new(false),
         });
         let backend = Arc::new(Self { shared });
-        services::publish(Arc::as_ptr(&backend).cast(), &backend.shared.services.reactor);
+        services::publish(Arc::as_ptr(&backend).cast(), backend.reactor());
         Ok(backend)
+    }
+
+    pub(crate) fn reactor(&self) -> &Arc<Reactor> {
+        &self.shared.services.reactor
     }
 }
 

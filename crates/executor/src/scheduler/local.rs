@@ -171,12 +171,6 @@ impl<T> Stealer<T> {
         self.0.len()
     }
 
-    /// Whether the LIFO slot holds an item, for a look from outside.
-    pub(crate) fn has_lifo(&self) -> bool {
-        // Relaxed: a hint; `steal_lifo` decides.
-        self.0.slot.0.state.load(Ordering::Relaxed) == FULL
-    }
-
     /// Moves half of the items to `into`, if there are at least `least`, and gives one of them at once.
     pub(crate) fn steal(&self, into: &Owner<T>, least: u32) -> Option<T> {
         if into.room() < (CAPACITY / 2) as usize {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use brigade_core::backend::{Job, ScheduleInfo};
 
-use crate::multi_thread::Shared;
+use crate::multi_thread::shared::Shared;
 use crate::scheduler::local::Owner;
 
 /// What only the thread of a worker touches.

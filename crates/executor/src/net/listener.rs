@@ -1,0 +1,165 @@
+//! Listening for TCP connections.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use brigade_core::sleep;
+use futures_core::Stream;
+
+use super::{TcpStream, ToSocketAddrs};
+use crate::reactor::source::{Direction, Registered};
+use crate::services::ambient_reactor;
+
+/// A socket that accepts TCP connections.
+///
+/// # Examples
+///
+/// ```
+/// use brigade_executor::net::{TcpListener, TcpStream};
+///
+/// # brigade_executor::run(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let caller = TcpStream::connect(listener.local_addr()?).await?;
+/// let (_connection, from) = listener.accept().await?;
+/// assert_eq!(from, caller.local_addr()?);
+/// # Ok::<(), std::io::Error>(())
+/// # }).expect("loopback works");
+/// ```
+#[derive(Debug)]
+pub struct TcpListener {
+    io: Registered<StdListener>,
+}
+
+impl TcpListener {
+    /// Listens on the first of the addresses that can be bound; port 0 lets the system choose one.
+    ///
+    /// # Cancellation
+    ///
+    /// Nothing is bound.
+    ///
+    /// # Errors
+    ///
+    /// The error of the last address, of the lookup, or that there is no runtime with sockets.
+    pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
+        let mut last = None;
+        for address in address.resolve().await? {
+            match StdListener::bind(address) {
+                Ok(listener) => return Self::from_std(listener),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(no_address))
+    }
+
+    /// Takes over a listener that was made elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// The system's error if the socket cannot be registered, or that there is no runtime with sockets.
+    pub fn from_std(listener: StdListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self { io: Registered::new(ambient_reactor()?, listener)? })
+    }
+
+    /// Waits for the next connection.
+    ///
+    /// When the process or the system has no descriptor left, this waits until there is one again, looking less and
+    /// less often; the connections wait in the system's queue meanwhile. A connection that its peer has given up already
+    /// is skipped.
+    ///
+    /// # Cancellation
+    ///
+    /// No connection is lost: one that was not returned is still in the queue.
+    ///
+    /// # Errors
+    ///
+    /// Other errors of the system.
+    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.io.perform(Direction::Read, StdListener::accept).await {
+                Ok((stream, from)) => {
+                    stream.set_nonblocking(true)?;
+                    return Ok((TcpStream::register(self.io.reactor().clone(), stream)?, from));
+                }
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) if is_exhausted(&error) => {
+                    log::warn!("accepting on {:?} waits for {pause:?}: {error}", self.io.get());
+                    sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The connections as a stream that never ends.
+    ///
+    /// # Cancellation
+    ///
+    /// As [`accept`](Self::accept).
+    pub fn incoming(&self) -> Incoming<'_> {
+        Incoming { listener: self, next: None }
+    }
+
+    /// The address on which this listener was bound.
+    ///
+    /// # Errors
+    ///
+    /// The system's error.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.get().local_addr()
+    }
+}
+
+/// The connections of a listener; see [`TcpListener::incoming`].
+pub struct Incoming<'a> {
+    listener: &'a TcpListener,
+    next: Option<Accept<'a>>,
+}
+
+type Accept<'a> = Pin<Box<dyn Future<Output = io::Result<(TcpStream, SocketAddr)>> + Send + 'a>>;
+
+impl Stream for Incoming<'_> {
+    type Item = io::Result<TcpStream>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let listener = self.listener;
+        let next = self.next.get_or_insert_with(|| Box::pin(listener.accept()));
+        let accepted = ready!(next.as_mut().poll(cx));
+        self.next = None;
+        Poll::Ready(Some(accepted.map(|(stream, _)| stream)))
+    }
+}
+
+impl fmt::Debug for Incoming<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Incoming").field("listener", self.listener).finish_non_exhaustive()
+    }
+}
+
+/// What a name that resolves to nothing answers.
+pub(super) fn no_address() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "the name has no address")
+}
+
+/// Whether accepting can succeed later, when somebody has given something back.
+#[cfg(unix)]
+fn is_exhausted(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
+}
+
+/// Whether accepting can succeed later, when somebody has given something back.
+#[cfg(windows)]
+fn is_exhausted(error: &io::Error) -> bool {
+    // WSAEMFILE and WSAENOBUFS.
+    matches!(error.raw_os_error(), Some(10024 | 10055))
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
