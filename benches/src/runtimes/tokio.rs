@@ -1,4 +1,5 @@
-//! tokio's multi-thread runtime, with its defaults but for the number of workers.
+//! tokio's multi-thread runtime as `#[tokio::main]` makes it, but for the number of workers: with sockets and timers,
+//! which the other runtimes have, too.
 
 use std::future::Future;
 
@@ -11,7 +12,7 @@ pub(crate) struct Tokio(runtime::Runtime);
 
 impl Tokio {
     pub(crate) fn new(workers: usize) -> Result<Tokio, String> {
-        let built = runtime::Builder::new_multi_thread().worker_threads(workers).build();
+        let built = runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build();
         built.map(Tokio).map_err(|error| format!("tokio does not start: {error}"))
     }
 }
