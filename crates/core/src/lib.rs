@@ -27,6 +27,7 @@ pub use runtime::handle::{EnterGuard, Handle};
 pub use runtime::main_task::{RunOptions, run_main, run_main_local};
 pub use runtime::nesting::{DriveGuard, is_inside_task_or_drive};
 pub use runtime::reports::{Ending as UnobservedKind, Unobserved, Warning};
+pub use scope::effective_deadline;
 pub use task::blocking::{blocking_cancelled, spawn_blocking};
 pub use task::builder::Builder;
 pub use task::callbacks::CallbackId;

@@ -24,3 +24,11 @@ use crate::time::instant::Instant;
 pub fn enclosing_deadline() -> Instant {
     context::deadline()
 }
+
+/// The tightest deadline around the code that is being polled, `None` if there is none (law D6);
+/// Trio's `current_effective_deadline`. A shield hides what is outside (law C11).
+#[must_use]
+pub fn effective_deadline() -> Option<Instant> {
+    let deadline = context::deadline();
+    (deadline != Instant::FAR_FUTURE).then_some(deadline)
+}

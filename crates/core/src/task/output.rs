@@ -31,7 +31,7 @@ impl<R> ReturnType for fn() -> R {
 )]
 pub trait TaskOutput: sealed::Sealed {
     /// The value of a task that succeeds.
-    type Ok: 'static;
+    type Ok;
     /// The error of a task that fails.
     type Err: 'static;
 
@@ -69,7 +69,7 @@ impl TaskOutput for Never {
     }
 }
 
-impl<T: 'static, E: fmt::Debug + 'static> TaskOutput for Result<T, E> {
+impl<T, E: fmt::Debug + 'static> TaskOutput for Result<T, E> {
     type Ok = T;
     type Err = E;
     fn into_result(self) -> Result<T, E> {
