@@ -23,6 +23,7 @@ use crate::runtime::reports;
 use crate::task::callbacks;
 use crate::task::id::TaskId;
 use crate::task::meta::TaskMeta;
+use crate::task::reference::TaskRef;
 use crate::task::reports::{guarded, wake_safely};
 use crate::task::state::Ending;
 
@@ -142,36 +143,40 @@ fn run(runnable: Runnable<TaskMeta>) -> bool {
     let again = runnable.run();
     let finished = FINISHED.replace(outer);
     if let Some((task, ending)) = finished {
-        // SAFETY: INVARIANT J1: the task is still linked; the epilogue unlinks it.
-        epilogue(unsafe { task.as_ref() }, ending);
+        // SAFETY: INVARIANT J1: the task is still linked.
+        let (task, note) = publish(unsafe { task.as_ref() }, ending);
+        epilogue(task, note);
     }
     again
 }
 
-/// Publishes the end of a task.
-fn epilogue(meta: &TaskMeta, ending: Ending) {
+/// What is left to do about the end of a task.
+struct Note {
+    watched: bool,
+    shard_emptied: bool,
+}
+
+/// Makes the outcome readable and unlinks the task.
+fn publish(meta: &TaskMeta, ending: Ending) -> (Option<TaskRef>, Note) {
     let watched = meta.word.transition_to_done(ending);
-    let (hold, last) = meta.runtime_ref().shared().registry.remove(meta);
-    let Some(task) = hold else { return };
-    if watched {
-        let (joiner, watchers, callbacks) = {
-            let mut late = meta.late();
-            let joiner = late.joiner.take();
-            match late.more.as_mut() {
-                Some(more) => {
-                    (joiner, std::mem::take(&mut more.watchers), std::mem::take(&mut more.callbacks))
-                }
-                None => (joiner, slab::Slab::new(), Vec::new()),
-            }
-        };
+    let (task, shard_emptied) = meta.runtime_ref().shared().registry.remove(meta);
+    (task, Note { watched, shard_emptied })
+}
+
+/// Tells everybody who waits. No reference to the metadata may be an argument here: the task may be
+/// freed when its `TaskRef` is dropped at the end.
+fn epilogue(task: Option<TaskRef>, note: Note) {
+    let Some(task) = task else { return };
+    if note.watched {
+        let (joiner, watchers, callbacks) = task.meta().late().take_watchers();
         joiner.into_iter().chain(watchers.into_iter().map(|(_, waker)| waker)).for_each(wake_safely);
         callbacks::run_all(&task, callbacks);
     }
-    if let Some((owner, key)) = &meta.owner {
+    if let Some((owner, key)) = &task.meta().owner {
         guarded("the owner of a task was told of its end", || owner.child_done(*key, &task));
     }
-    if last {
-        meta.runtime_ref().shared().shard_emptied();
+    if note.shard_emptied {
+        task.meta().runtime_ref().shared().shard_emptied();
     }
 }
 

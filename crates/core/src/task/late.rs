@@ -34,6 +34,15 @@ pub(crate) struct More {
 }
 
 impl Late {
+    /// Everybody who waits for the end, once.
+    pub(crate) fn take_watchers(&mut self) -> (Option<Waker>, Slab<Waker>, Vec<Callback>) {
+        let joiner = self.joiner.take();
+        match &mut self.more {
+            Some(more) => (joiner, std::mem::take(&mut more.watchers), std::mem::take(&mut more.callbacks)),
+            None => (joiner, Slab::new(), Vec::new()),
+        }
+    }
+
     pub(crate) fn more(&mut self) -> &mut More {
         self.more.get_or_insert_default()
     }
