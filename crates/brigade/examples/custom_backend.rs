@@ -126,7 +126,7 @@ impl Drive for Tiny {
 
 /// Shows that the combinators know nothing of the backend below them.
 pub async fn program() -> Result<(), BoxError> {
-    let nap = async |millis| {
+    let nap = |millis| async move {
         sleep(Duration::from_millis(millis)).await;
         Ok::<_, BoxError>(millis)
     };

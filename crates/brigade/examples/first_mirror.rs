@@ -24,7 +24,7 @@ pub async fn program() -> Result<(), BoxError> {
 
     let (done, pending) = wait(mirrors).first_completed().await;
     for mirror in done {
-        println!("{}: {}", mirror.name(), mirror.result().expect("it is done")?);
+        println!("{}: {}", mirror.name(), mirror.await?);
     }
 
     println!("{} pending", pending.len());

@@ -21,13 +21,13 @@ async fn fetch<T>(what: &str, seconds: u64, result: T) -> Result<T, BoxError> {
 /// Gathers three fetches of 2, 3 and 1 seconds.
 pub async fn program() -> Result<(), BoxError> {
     let names = [String::from("users"), String::from("posts"), String::from("comments")];
-    let (users, posts, comments) = gather((
+    let (users, posts, comment) = gather((
         fetch(&names[0], 2, 7),
-        fetch(&names[1], 3, ["Soup", "Bread"]),
-        fetch(&names[2], 1, "salty"),
+        fetch(&names[1], 3, vec!["soup".to_owned(), "bread".to_owned()]),
+        fetch(&names[2], 1, "salty".to_owned()),
     ))
     .await?;
-    println!("Results: {users} users, posts {posts:?}, comments {comments:?}");
+    println!("Results: {users} users, posts {posts:?}, comment {comment:?}");
     Ok(())
 }
 

@@ -80,10 +80,11 @@ pub async fn program(tick: Duration) -> Result<(), BoxError> {
     Builder::new().name("indexer").spawn(indexer(tick));
     Builder::new().name("clients").spawn(clients(listener.local_addr()?));
 
-    let serving = TaskGroup::<BoxError>::scope(async |connections| {
+    let serving = async {
         let stopped = async { println!("stop accepting") };
-        accept(listener, connections, tick).on_cancel(stopped).await
-    });
+        let body = async |connections| accept(listener, connections, tick).on_cancel(stopped).await;
+        TaskGroup::<BoxError>::scope(body).await
+    };
     serving.on_cancel(async { println!("all connections are closed") }).await?;
     Ok(())
 }

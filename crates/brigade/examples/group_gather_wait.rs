@@ -33,7 +33,7 @@ async fn with_gather() -> Result<Vec<String>, BoxError> {
 }
 
 async fn with_wait() -> Result<Vec<String>, BoxError> {
-    let tasks = JOBS.map(|name| spawn(job(name))).into();
+    let tasks = Vec::from(JOBS.map(|name| spawn(job(name))));
     let (done, pending) = wait(tasks).timeout(Duration::from_secs(5)).await;
     assert!(pending.is_empty(), "five seconds are enough");
     gather_all(done).await.map_err(Into::into)

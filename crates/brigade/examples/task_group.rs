@@ -53,7 +53,7 @@ async fn worker(number: u64) -> Result<(), BoxError> {
 pub async fn program() -> Result<(), BoxError> {
     let outcome = TaskGroup::<BoxError>::scope(async |group| {
         for number in 1..=3 {
-            group.spawn(worker(number)).set_name(format!("worker-{number}"));
+            group.spawn_named(format!("worker-{number}"), worker(number));
         }
         Ok(())
     })
@@ -63,10 +63,10 @@ pub async fn program() -> Result<(), BoxError> {
         Ok(()) => println!("All tasks completed"),
         Err(errors) => {
             let (bad_values, rest) = errors.split::<ValueError>(); // except* ValueError
-            for child in bad_values.iter().flatten() {
+            for child in &bad_values {
                 println!("{} failed: {}", child.name(), child.error());
             }
-            println!("other errors: {}", rest.iter().flatten().count());
+            println!("other errors: {}", rest.len());
         }
     }
     println!("Main goes on");

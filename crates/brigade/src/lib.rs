@@ -20,7 +20,13 @@ pub use brigade_core::{
 };
 
 #[doc(inline)]
-pub use brigade_combinators::*;
+pub use brigade_combinators::{
+    AllFailed, AsBranch, AsCompleted, BranchExt, ChildBuilder, ChildError, ChildOutput, Closed, FirstSuccess,
+    Gather, Gatherable, GroupBuilder, GroupError, GroupId, GroupScope, InGroup, LeaveRunning, Limited,
+    MoveOnAfter, NextCompleted, Race, Racers, RescheduleError, ReturnErrors, TaskGroup, TaskHandle, TaskSet,
+    TimedOut, Timeout, TimeoutScope, Wait, as_completed, first_success, gather, gather_all, move_on_after,
+    race, timeout, timeout_at, wait, wait_for,
+};
 
 #[doc(inline)]
 pub use brigade_executor::{RunError, Runner, run};

@@ -107,7 +107,7 @@ pub const GATHER_RESULTS: Script = &[
     (1000, "Fetched comments"),
     (2000, "Fetched users"),
     (3000, "Fetched posts"),
-    (3000, "Results: 7 users, posts [\"Soup\", \"Bread\"], comments \"salty\""),
+    (3000, "Results: 7 users, posts [\"soup\", \"bread\"], comment \"salty\""),
 ];
 
 pub const GATHER_ERRORS: Script = &[
