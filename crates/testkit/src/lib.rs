@@ -13,6 +13,7 @@ pub mod conformance;
 mod dump;
 mod gate;
 mod probe;
+pub mod scenario;
 mod schedule;
 mod thread_mark;
 mod trace;
