@@ -23,6 +23,7 @@ use pin_project_lite::pin_project;
 use self::crew::{Crew, GatherTeam};
 use self::followed::Followed;
 use self::round::Rule;
+use self::vec::Row;
 
 pub use self::as_branch::{AsBranch, BranchExt};
 pub use self::crew::Gatherable;
@@ -69,7 +70,7 @@ pub use self::crew::Gatherable;
 /// }).unwrap();
 /// ```
 #[track_caller]
-pub fn gather<I: Gatherable>(branches: I) -> Gather<I> {
+pub fn gather<I: Gatherable>(branches: I) -> Gather<I, I::Team> {
     Gather { crew: Crew::new(branches, Rule::FirstError, "gather", Location::caller()) }
 }
 
@@ -97,7 +98,7 @@ pub fn gather<I: Gatherable>(branches: I) -> Gather<I> {
 /// }).unwrap();
 /// ```
 #[track_caller]
-pub fn gather_all<I>(branches: I) -> Gather<Vec<I::Item>>
+pub fn gather_all<I>(branches: I) -> Gather<Vec<I::Item>, <Vec<I::Item> as Gatherable>::Team>
 where
     I: IntoIterator,
     Vec<I::Item>: Gatherable,
@@ -109,13 +110,13 @@ pin_project! {
     /// The future of [`gather()`] and [`gather_all`].
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
-    pub struct Gather<I: Gatherable> {
+    pub struct Gather<I, T> {
         #[pin]
-        crew: Crew<I>,
+        crew: Crew<I, T>,
     }
 }
 
-impl<I: Gatherable> Gather<I> {
+impl<I: Gatherable> Gather<I, I::Team> {
     /// Runs all branches to their end, whatever they return, and gives all results in argument order.
     ///
     /// # Cancellation
@@ -133,12 +134,12 @@ impl<I: Gatherable> Gather<I> {
     ///     assert_eq!(gather_all(halves).return_errors().await, [Ok(2), Err("odd")]);
     /// }).unwrap();
     /// ```
-    pub fn return_errors(self) -> ReturnErrors<I> {
+    pub fn return_errors(self) -> ReturnErrors<I, I::Team> {
         ReturnErrors { crew: self.crew.convert(Rule::Never, |input| input) }
     }
 }
 
-impl<I: Gatherable> Future for Gather<I> {
+impl<I: Gatherable> Future for Gather<I, I::Team> {
     type Output = Result<I::Values, I::Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -157,13 +158,13 @@ pin_project! {
     /// The future of [`Gather::return_errors`].
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
-    pub struct ReturnErrors<I: Gatherable> {
+    pub struct ReturnErrors<I, T> {
         #[pin]
-        crew: Crew<I>,
+        crew: Crew<I, T>,
     }
 }
 
-impl<I: Gatherable> Future for ReturnErrors<I> {
+impl<I: Gatherable> Future for ReturnErrors<I, I::Team> {
     type Output = I::Results;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -171,7 +172,7 @@ impl<I: Gatherable> Future for ReturnErrors<I> {
     }
 }
 
-impl<T, E> Gather<Vec<Task<T, E>>>
+impl<T, E, U> Gather<Vec<Task<T, E>>, U>
 where
     T: 'static,
     E: std::fmt::Debug + 'static,
@@ -208,7 +209,7 @@ where
     }
 }
 
-impl<T, E, const N: usize> Gather<[Task<T, E>; N]>
+impl<T, E, U, const N: usize> Gather<[Task<T, E>; N], U>
 where
     T: 'static,
     E: std::fmt::Debug + 'static,
@@ -231,11 +232,10 @@ pin_project! {
     pub struct LeaveRunning<T, E>
     where
         T: 'static,
-        E: std::fmt::Debug,
         E: 'static,
     {
         #[pin]
-        crew: Crew<Vec<Followed<T, E>>>,
+        crew: Crew<Vec<Followed<T, E>>, Row<Followed<T, E>, Result<T, TaskError<E>>>>,
     }
 }
 

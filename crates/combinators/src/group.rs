@@ -15,7 +15,7 @@ mod builder;
 mod desk;
 mod error;
 mod flat_drop;
-pub(crate) mod output;
+mod output;
 mod policy;
 mod scope;
 mod sink;
@@ -209,7 +209,8 @@ where
     ///
     /// # Panics
     ///
-    /// If `value` is not of the type that the scope returns: the handle of a group does not know it.
+    /// If `value` is not of the type that the scope returns, which the handle of a group does not know.
+    /// Literals need their suffix: `finish(7)` is an `i32`.
     ///
     /// # Examples
     ///
@@ -229,7 +230,7 @@ where
     ///             });
     ///         }
     ///         sleep(Duration::from_secs(60)).await;
-    ///         Ok(0)
+    ///         Ok(0_u64)
     ///     });
     ///     Ok::<_, BoxError>(first.await?)
     /// });

@@ -16,6 +16,7 @@
 mod as_completed;
 mod gather;
 mod group;
+mod never;
 mod race;
 mod slots;
 mod sync;
@@ -39,12 +40,12 @@ pub use wait::{TaskHandle, TaskSet, Wait, wait};
 #[doc(hidden)]
 pub mod machinery {
     pub use crate::gather::array::FixedRow;
-    pub use crate::gather::branch::{Branch, Form, Step};
+    pub use crate::gather::branch::{Branch, BranchOutput, Step};
     pub use crate::gather::crew::{GatherTeam, RaceTeam, Seats};
     pub use crate::gather::round::Team;
     pub use crate::gather::tuple::{
         Team1, Team2, Team3, Team4, Team5, Team6, Team7, Team8, Team9, Team10, Team11, Team12,
     };
     pub use crate::gather::vec::Row;
-    pub use crate::group::output::Returns;
+    pub use crate::never::Returns;
 }

@@ -64,7 +64,7 @@ where
 /// assert_eq!(fastest.unwrap(), 500);
 /// ```
 #[track_caller]
-pub fn race<I: Racers>(branches: I) -> Race<I> {
+pub fn race<I: Racers>(branches: I) -> Race<I, I::Team> {
     assert!(branches.count() > 0, "`race` needs at least one branch: nobody can be first of none");
     Race { crew: Crew::new(branches, Rule::FirstEnd, "race", Location::caller()) }
 }
@@ -93,7 +93,7 @@ pub fn race<I: Racers>(branches: I) -> Race<I> {
 /// }).unwrap();
 /// ```
 #[track_caller]
-pub fn first_success<I: Racers>(branches: I) -> FirstSuccess<I> {
+pub fn first_success<I: Racers>(branches: I) -> FirstSuccess<I, I::Team> {
     FirstSuccess { crew: Crew::new(branches, Rule::FirstValue, "first_success", Location::caller()) }
 }
 
@@ -101,13 +101,13 @@ pin_project! {
     /// The future of [`race`].
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
-    pub struct Race<I: Gatherable> {
+    pub struct Race<I, T> {
         #[pin]
-        crew: Crew<I>,
+        crew: Crew<I, T>,
     }
 }
 
-impl<I: Racers> Future for Race<I> {
+impl<I: Racers> Future for Race<I, I::Team> {
     type Output = <I as Racers>::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -121,22 +121,25 @@ pin_project! {
     /// The future of [`first_success`].
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
-    pub struct FirstSuccess<I: Gatherable> {
+    pub struct FirstSuccess<I, T> {
         #[pin]
-        crew: Crew<I>,
+        crew: Crew<I, T>,
     }
 }
 
 type Value<I> = <<I as Racers>::Output as TaskOutput>::Ok;
 type Failure<I> = <<I as Racers>::Output as TaskOutput>::Err;
 
-impl<I: Racers> Future for FirstSuccess<I> {
+impl<I: Racers> Future for FirstSuccess<I, I::Team> {
     type Output = Result<Value<I>, AllFailed<Failure<I>>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.project().crew.poll_with(cx, |mut team, first| match first {
-            Some(index) => Ok(team.value(index)),
-            None => Err(AllFailed { errors: team.as_mut().failures() }),
+            Some(index) => match team.as_mut().output(index).into_result() {
+                Ok(value) => Ok(value),
+                Err(error) => Err(AllFailed { errors: vec![error] }),
+            },
+            None => Err(AllFailed { errors: team.failures() }),
         })
     }
 }

@@ -6,43 +6,43 @@ use std::task::Waker;
 use brigade_core::TaskOutput;
 use brigade_core::scope::Request;
 
-use super::branch::{Form, Step};
+use super::branch::{BranchOutput, Parts, Step};
 use super::crew::{GatherTeam, Gatherable, RaceTeam, Seats};
 use super::round::Team;
 use super::vec::Row;
 
-type Value<F> = <<F as Future>::Output as TaskOutput>::Ok;
-type Failure<F> = <<F as Future>::Output as TaskOutput>::Err;
+type Value<O> = <O as TaskOutput>::Ok;
+type Failure<O> = <O as TaskOutput>::Err;
 
 /// A row of exactly `N` branches.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct FixedRow<F: Future, const N: usize>(Row<F>)
-where
-    F::Output: TaskOutput;
+pub struct FixedRow<F, O, const N: usize>(Row<F, O>);
 
-impl<F: Future, const N: usize> Team for FixedRow<F, N>
-where
-    F::Output: TaskOutput,
-{
-    fn poll_branch(
-        self: Pin<&mut Self>,
-        index: usize,
-        form: Form,
-        waker: &Waker,
-        request: Option<Request>,
-    ) -> Step {
-        self.get_mut().0.branch(index).poll_branch(form, waker, request)
+impl<F, O, const N: usize> FixedRow<F, O, N> {
+    fn row(self: Pin<&mut Self>) -> Pin<&mut Row<F, O>> {
+        Pin::new(&mut self.get_mut().0)
     }
 }
 
-impl<F: Future, const N: usize> GatherTeam for FixedRow<F, N>
+impl<F, O, const N: usize> Team for FixedRow<F, O, N>
 where
-    F::Output: TaskOutput,
+    F: Future<Output = O>,
+    O: BranchOutput,
 {
-    type Values = [Value<F>; N];
-    type Results = [Result<Value<F>, Failure<F>>; N];
-    type Error = Failure<F>;
+    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Option<Request>) -> Step {
+        self.row().poll_branch(index, waker, request)
+    }
+}
+
+impl<F, O, const N: usize> GatherTeam for FixedRow<F, O, N>
+where
+    F: Future<Output = O>,
+    O: BranchOutput,
+{
+    type Values = [Value<O>; N];
+    type Results = [Parts<O>; N];
+    type Error = Failure<O>;
 
     fn values(self: Pin<&mut Self>) -> Self::Values {
         let mut values = self.get_mut().0.take_values();
@@ -55,37 +55,34 @@ where
     }
 
     fn error(self: Pin<&mut Self>, index: usize) -> Self::Error {
-        self.get_mut().0.take_error(index)
+        self.row().error(index)
     }
 }
 
-impl<F: Future, const N: usize> RaceTeam for FixedRow<F, N>
+impl<F, O, const N: usize> RaceTeam for FixedRow<F, O, N>
 where
-    F::Output: TaskOutput,
+    F: Future<Output = O>,
+    O: BranchOutput,
 {
-    type Output = F::Output;
+    type Output = O;
 
-    fn output(self: Pin<&mut Self>, index: usize) -> F::Output {
-        Pin::new(&mut self.get_mut().0).output(index)
+    fn output(self: Pin<&mut Self>, index: usize) -> O {
+        self.row().output(index)
     }
 
-    fn value(self: Pin<&mut Self>, index: usize) -> Value<F> {
-        Pin::new(&mut self.get_mut().0).value(index)
-    }
-
-    fn failures(self: Pin<&mut Self>) -> Vec<Failure<F>> {
-        Pin::new(&mut self.get_mut().0).failures()
+    fn failures(self: Pin<&mut Self>) -> Vec<Failure<O>> {
+        self.row().failures()
     }
 }
 
 impl<F: IntoFuture, const N: usize> Gatherable for [F; N]
 where
-    F::Output: TaskOutput,
+    F::Output: BranchOutput,
 {
-    type Values = [Value<F::IntoFuture>; N];
-    type Results = [Result<Value<F::IntoFuture>, Failure<F::IntoFuture>>; N];
-    type Error = Failure<F::IntoFuture>;
-    type Team = FixedRow<F::IntoFuture, N>;
+    type Values = [Value<F::Output>; N];
+    type Results = [Parts<F::Output>; N];
+    type Error = Failure<F::Output>;
+    type Team = FixedRow<F::IntoFuture, F::Output, N>;
 
     fn count(&self) -> usize {
         N

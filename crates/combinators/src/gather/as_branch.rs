@@ -41,6 +41,10 @@ impl<F: Future> BranchExt for F {}
 
 pin_project! {
     /// The future of [`BranchExt::as_branch`].
+    ///
+    /// # Cancellation
+    ///
+    /// As for the future itself.
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
     pub struct AsBranch<F> {

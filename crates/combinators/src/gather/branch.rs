@@ -12,6 +12,8 @@ use brigade_core::scope::{LinkMode, Request, Scope, Verdict, report_unobserved};
 use brigade_core::{Instant, TaskOutput, current_task};
 use pin_project_lite::pin_project;
 
+use crate::never::Never;
+
 /// What a poll of a branch has led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -34,52 +36,65 @@ pub enum Step {
 /// An output as a result.
 pub(crate) type Parts<O> = Result<<O as TaskOutput>::Ok, <O as TaskOutput>::Err>;
 
-/// In which form outputs are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// As results: the aggregate cares for errors.
-    Parts,
-    /// As they are: the aggregate returns an output whatever it is.
-    Whole,
+/// An output that can be kept as it is until somebody wants to know more.
+#[doc(hidden)]
+pub trait BranchOutput: TaskOutput {
+    /// Whether it is an error.
+    fn is_failure(&self) -> bool;
+}
+
+impl BranchOutput for () {
+    fn is_failure(&self) -> bool {
+        false
+    }
+}
+
+impl BranchOutput for Never {
+    fn is_failure(&self) -> bool {
+        *self
+    }
+}
+
+impl<T, E: fmt::Debug + 'static> BranchOutput for Result<T, E> {
+    fn is_failure(&self) -> bool {
+        self.is_err()
+    }
 }
 
 pin_project! {
-    /// A branch.
-    pub struct Branch<F: Future>
-    where
-        F::Output: TaskOutput,
-    {
+    /// A branch whose future `F` has the output `O`.
+    ///
+    /// No field's type is a projection of a parameter: whether a future that holds a branch is `Send` is
+    /// decided with lifetimes erased, where `'static`, which projections of tasks need, cannot be proved.
+    pub struct Branch<F, O> {
         // Declared before `scope`: tokens inside it settle while the scope still exists.
         #[pin]
         future: Option<F>,
         scope: Scope,
-        kept: Kept<F::Output>,
+        kept: Kept<O>,
     }
 }
 
-impl<F: Future> Branch<F>
+impl<F, O> Branch<F, O>
 where
-    F::Output: TaskOutput,
+    F: Future<Output = O>,
+    O: BranchOutput,
 {
-    pub(crate) fn new(future: F, seat: Seat) -> Branch<F> {
-        Branch { future: Some(future), scope: Scope::new(), kept: Kept { output: Output::None, seat } }
+    pub(crate) fn new(future: F, seat: Seat) -> Branch<F, O> {
+        let kept = Kept { output: None, seat, report: report::<O> };
+        Branch { future: Some(future), scope: Scope::new(), kept }
     }
 
     /// Polls the branch once, and hands it `request` if that poll is pending: a request never
     /// pre-empts a result (law C2).
-    pub(crate) fn poll_branch(
-        self: Pin<&mut Self>,
-        form: Form,
-        waker: &Waker,
-        request: Option<Request>,
-    ) -> Step {
+    pub(crate) fn poll_branch(self: Pin<&mut Self>, waker: &Waker, request: Option<Request>) -> Step {
         let mut this = self.project();
         let Some(future) = this.future.as_mut().as_pin_mut() else { return Step::Unwound };
         let mut cx = Context::from_waker(waker);
         if let Poll::Ready(output) = this.scope.enter(&mut cx, Instant::FAR_FUTURE, |cx| future.poll(cx)) {
             this.future.set(None);
-            let clear = this.scope.absorbed();
-            let failed = this.kept.put(output, form);
+            let (failed, clear) = (output.is_failure(), this.scope.absorbed());
+            this.kept.output = Some(output);
             this.scope.finish();
             return Step::Ended { failed, clear };
         }
@@ -93,33 +108,28 @@ where
         }
     }
 
-    /// The output as a result, if the branch has ended by itself.
-    pub(crate) fn take_part(self: Pin<&mut Self>) -> Option<Parts<F::Output>> {
-        match std::mem::replace(&mut self.project().kept.output, Output::None) {
-            Output::None => None,
-            Output::Whole(output) => Some(output.into_result()),
-            Output::Parts(result) => Some(result),
-        }
+    /// The output, if the branch has ended by itself.
+    pub(crate) fn take_output(self: Pin<&mut Self>) -> Option<O> {
+        self.project().kept.output.take()
+    }
+
+    /// The output as a result.
+    pub(crate) fn take_result(self: Pin<&mut Self>) -> Option<Parts<O>> {
+        self.take_output().map(TaskOutput::into_result)
     }
 
     /// The value of a branch that ended with one.
-    pub(crate) fn take_value(self: Pin<&mut Self>) -> Option<<F::Output as TaskOutput>::Ok> {
-        self.take_part().and_then(Result::ok)
+    pub(crate) fn take_value(self: Pin<&mut Self>) -> Option<O::Ok> {
+        self.take_result().and_then(Result::ok)
     }
 
-    /// The output as it is, if it was kept in that form.
-    pub(crate) fn take_whole(self: Pin<&mut Self>) -> Option<F::Output> {
-        match std::mem::replace(&mut self.project().kept.output, Output::None) {
-            Output::Whole(output) => Some(output),
-            _ => None,
-        }
+    /// The error of a branch that ended with one.
+    pub(crate) fn take_error(self: Pin<&mut Self>) -> Option<O::Err> {
+        self.take_result().and_then(Result::err)
     }
 }
 
-impl<F: Future> fmt::Debug for Branch<F>
-where
-    F::Output: TaskOutput,
-{
+impl<F, O> fmt::Debug for Branch<F, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The future may be suspended: nothing here may look at it.
         f.write_str("Branch")
@@ -136,42 +146,25 @@ pub(crate) struct Seat {
 
 /// The output of a branch until the aggregate takes it.
 ///
-/// An error that is never taken is reported in the place of the branch when it is dropped (laws A2,
-/// T6): the error of a branch that fails while it is cancelled, or of a loser.
-struct Kept<O: TaskOutput> {
-    output: Output<O>,
+/// An error that is never taken is reported when it is dropped (laws A2, T6): the error of a branch that
+/// fails while it is cancelled, or of a loser.
+struct Kept<O> {
+    output: Option<O>,
     seat: Seat,
+    report: fn(O, Seat),
 }
 
-enum Output<O: TaskOutput> {
-    None,
-    Whole(O),
-    Parts(Parts<O>),
-}
-
-impl<O: TaskOutput> Kept<O> {
-    /// Whether it is an error; `false` if it is kept as a whole.
-    fn put(&mut self, output: O, form: Form) -> bool {
-        self.output = match form {
-            Form::Whole => Output::Whole(output),
-            Form::Parts => Output::Parts(output.into_result()),
-        };
-        matches!(self.output, Output::Parts(Err(_)))
-    }
-}
-
-impl<O: TaskOutput> Drop for Kept<O> {
+impl<O> Drop for Kept<O> {
     fn drop(&mut self) {
-        let error = match std::mem::replace(&mut self.output, Output::None) {
-            Output::None | Output::Parts(Ok(_)) => return,
-            Output::Parts(Err(error)) => error,
-            Output::Whole(output) => match output.into_result() {
-                Ok(_) => return,
-                Err(error) => error,
-            },
-        };
-        let Seat { aggregate, index, location } = self.seat;
-        let task = current_task().map_or_else(|| "(no task)".into(), |task| task.name());
-        report_unobserved(&format!("{task}.{aggregate}[{index}]"), O::describe(&error), location);
+        if let Some(output) = self.output.take() {
+            (self.report)(output, self.seat);
+        }
     }
+}
+
+fn report<O: TaskOutput>(output: O, seat: Seat) {
+    let Err(error) = output.into_result() else { return };
+    let Seat { aggregate, index, location } = seat;
+    let task = current_task().map_or_else(|| "(no task)".into(), |task| task.name());
+    report_unobserved(&format!("{task}.{aggregate}[{index}]"), O::describe(&error), location);
 }

@@ -64,9 +64,6 @@ pub trait RaceTeam: Team {
     /// The output of a branch that has ended, as it is.
     fn output(self: Pin<&mut Self>, index: usize) -> Self::Output;
 
-    /// The value of a branch that has ended with one.
-    fn value(self: Pin<&mut Self>, index: usize) -> <Self::Output as TaskOutput>::Ok;
-
     /// All errors; every branch has failed.
     fn failures(self: Pin<&mut Self>) -> Vec<<Self::Output as TaskOutput>::Err>;
 }
@@ -87,36 +84,37 @@ impl Seats {
 
 pin_project! {
     #[project = StageProjection]
-    enum Stage<I: Gatherable> {
+    enum Stage<I, T> {
         Fresh { input: Option<I> },
-        Running { #[pin] team: I::Team, round: Round },
+        Running { #[pin] team: T, round: Round },
         Over,
     }
 }
 
 pin_project! {
-    /// See the module.
-    pub(crate) struct Crew<I: Gatherable> {
+    /// See the module. `T` is the team that `I` becomes; a parameter for the reason told at
+    /// [`Branch`](super::branch::Branch).
+    pub(crate) struct Crew<I, T> {
         #[pin]
-        stage: Stage<I>,
+        stage: Stage<I, T>,
         rule: Rule,
         seats: Seats,
     }
 }
 
-impl<I: Gatherable> Crew<I> {
+impl<I, T> Crew<I, T> {
     pub(crate) fn new(
         input: I,
         rule: Rule,
         aggregate: &'static str,
         location: &'static Location<'static>,
-    ) -> Crew<I> {
+    ) -> Crew<I, T> {
         let stage = Stage::Fresh { input: Some(input) };
         Crew { stage, rule, seats: Seats { aggregate, location } }
     }
 
     /// The same before its first poll, with another rule and perhaps other branches.
-    pub(crate) fn convert<J: Gatherable>(self, rule: Rule, convert: impl FnOnce(I) -> J) -> Crew<J> {
+    pub(crate) fn convert<J, U>(self, rule: Rule, convert: impl FnOnce(I) -> J) -> Crew<J, U> {
         let Stage::Fresh { input: Some(input) } = self.stage else {
             unreachable!("an aggregate that was polled is pinned and cannot be given away")
         };
@@ -128,8 +126,12 @@ impl<I: Gatherable> Crew<I> {
     pub(crate) fn poll_with<R>(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        conclude: impl FnOnce(Pin<&mut I::Team>, Option<usize>) -> R,
-    ) -> Poll<R> {
+        conclude: impl FnOnce(Pin<&mut T>, Option<usize>) -> R,
+    ) -> Poll<R>
+    where
+        I: Gatherable<Team = T>,
+        T: Team,
+    {
         let mut this = self.project();
         if let StageProjection::Fresh { input } = this.stage.as_mut().project() {
             let input = input.take().expect("the input is taken once, below");
@@ -147,7 +149,7 @@ impl<I: Gatherable> Crew<I> {
     }
 }
 
-impl<I: Gatherable> fmt::Debug for Crew<I> {
+impl<I, T> fmt::Debug for Crew<I, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The branches may be suspended: nothing here may look at them.
         write!(f, "{} ({})", self.seats.aggregate, self.seats.location)

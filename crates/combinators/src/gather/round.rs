@@ -20,20 +20,14 @@ use std::task::{Context, Poll, Waker, ready};
 use brigade_core::scope::{Level, Receiver, Request};
 use brigade_core::{CancelKind, CancelReason, budget, current_task};
 
-use super::branch::{Form, Step};
+use super::branch::Step;
 use crate::slots::Slots;
 
 /// The branches of one aggregate, whatever holds them.
 pub trait Team {
     /// Polls one branch; see [`Branch::poll_branch`](super::branch::Branch::poll_branch).
     #[doc(hidden)]
-    fn poll_branch(
-        self: Pin<&mut Self>,
-        index: usize,
-        form: Form,
-        waker: &Waker,
-        request: Option<Request>,
-    ) -> Step;
+    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Option<Request>) -> Step;
 }
 
 /// What decides an aggregate before all of its branches have ended.
@@ -52,10 +46,6 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    fn form(self) -> Form {
-        if self == Rule::FirstEnd { Form::Whole } else { Form::Parts }
-    }
-
     fn hits(self, failed: bool) -> bool {
         match self {
             Rule::FirstError | Rule::FirstErrorAlone => failed,
@@ -163,7 +153,7 @@ impl Round {
             return;
         }
         let external = request.is_some() && self.receiver.is_requested();
-        let step = team.poll_branch(index, self.rule.form(), self.slots.waker(index), request);
+        let step = team.poll_branch(index, self.slots.waker(index), request);
         match step {
             Step::Waiting { clear } => {
                 self.touched |= external;

@@ -7,49 +7,45 @@ use brigade_core::TaskOutput;
 use brigade_core::scope::Request;
 use pin_project_lite::pin_project;
 
-use super::branch::{Branch, Form, Step};
+use super::branch::{Branch, BranchOutput, Step};
 use super::crew::{GatherTeam, Gatherable, RaceTeam, Seats};
 use super::round::Team;
 
 macro_rules! tuple {
-    ($team:ident $count:literal: $($index:literal $branch:ident $F:ident),+) => {
+    ($team:ident $count:literal: $($index:literal $branch:ident $F:ident $O:ident),+) => {
         pin_project! {
-            /// The branches of a tuple.
+            /// The branches of a tuple, with their outputs.
             #[doc(hidden)]
             #[derive(Debug)]
-            pub struct $team<$($F: Future),+>
-            where
-                $($F::Output: TaskOutput,)+
-            {
-                $(#[pin] $branch: Branch<$F>,)+
+            pub struct $team<$($F, $O),+> {
+                $(#[pin] $branch: Branch<$F, $O>,)+
             }
         }
 
-        impl<$($F: Future),+> Team for $team<$($F),+>
+        impl<$($F, $O),+> Team for $team<$($F, $O),+>
         where
-            $($F::Output: TaskOutput,)+
+            $($F: Future<Output = $O>, $O: BranchOutput,)+
         {
             fn poll_branch(
                 self: Pin<&mut Self>,
                 index: usize,
-                form: Form,
                 waker: &Waker,
                 request: Option<Request>,
             ) -> Step {
                 let this = self.project();
                 match index {
-                    $($index => this.$branch.poll_branch(form, waker, request),)+
+                    $($index => this.$branch.poll_branch(waker, request),)+
                     _ => unreachable!("a tuple has as many branches as fields"),
                 }
             }
         }
 
-        impl<Error, $($F: Future),+> GatherTeam for $team<$($F),+>
+        impl<Error, $($F, $O),+> GatherTeam for $team<$($F, $O),+>
         where
-            $($F::Output: TaskOutput<Err = Error>,)+
+            $($F: Future<Output = $O>, $O: BranchOutput<Err = Error>,)+
         {
-            type Values = ($(<$F::Output as TaskOutput>::Ok,)+);
-            type Results = ($(Result<<$F::Output as TaskOutput>::Ok, Error>,)+);
+            type Values = ($($O::Ok,)+);
+            type Results = ($(Result<$O::Ok, Error>,)+);
             type Error = Error;
 
             fn values(self: Pin<&mut Self>) -> Self::Values {
@@ -59,55 +55,50 @@ macro_rules! tuple {
 
             fn results(self: Pin<&mut Self>) -> Self::Results {
                 let this = self.project();
-                ($(this.$branch.take_part().expect("every branch has ended"),)+)
+                ($(this.$branch.take_result().expect("every branch has ended"),)+)
             }
 
             fn error(self: Pin<&mut Self>, index: usize) -> Error {
                 let this = self.project();
                 let error = match index {
-                    $($index => this.$branch.take_part().and_then(Result::err),)+
+                    $($index => this.$branch.take_error(),)+
                     _ => None,
                 };
                 error.expect("the branch has failed")
             }
         }
 
-        impl<Output: TaskOutput, $($F: Future<Output = Output>),+> RaceTeam for $team<$($F),+> {
+        impl<Output, $($F),+> RaceTeam for $team<$($F, tuple!(@each $F Output)),+>
+        where
+            Output: BranchOutput,
+            $($F: Future<Output = Output>,)+
+        {
             type Output = Output;
 
             fn output(self: Pin<&mut Self>, index: usize) -> Output {
                 let this = self.project();
                 let output = match index {
-                    $($index => this.$branch.take_whole(),)+
+                    $($index => this.$branch.take_output(),)+
                     _ => None,
                 };
                 output.expect("the branch has ended")
             }
 
-            fn value(self: Pin<&mut Self>, index: usize) -> Output::Ok {
-                let this = self.project();
-                let value = match index {
-                    $($index => this.$branch.take_value(),)+
-                    _ => None,
-                };
-                value.expect("the branch has a value")
-            }
-
             fn failures(self: Pin<&mut Self>) -> Vec<Output::Err> {
                 let this = self.project();
-                let results = [$(this.$branch.take_part()),+];
-                results.into_iter().flatten().filter_map(Result::err).collect()
+                let errors = [$(this.$branch.take_error()),+];
+                errors.into_iter().flatten().collect()
             }
         }
 
         impl<Error, $($F: IntoFuture),+> Gatherable for ($($F,)+)
         where
-            $($F::Output: TaskOutput<Err = Error>,)+
+            $($F::Output: BranchOutput<Err = Error>,)+
         {
             type Values = ($(<$F::Output as TaskOutput>::Ok,)+);
             type Results = ($(Result<<$F::Output as TaskOutput>::Ok, Error>,)+);
             type Error = Error;
-            type Team = $team<$($F::IntoFuture),+>;
+            type Team = $team<$($F::IntoFuture, $F::Output),+>;
 
             fn count(&self) -> usize {
                 $count
@@ -119,17 +110,18 @@ macro_rules! tuple {
             }
         }
     };
+    (@each $F:ident $Output:ident) => { $Output };
 }
 
-tuple!(Team1 1: 0 a A);
-tuple!(Team2 2: 0 a A, 1 b B);
-tuple!(Team3 3: 0 a A, 1 b B, 2 c C);
-tuple!(Team4 4: 0 a A, 1 b B, 2 c C, 3 d D);
-tuple!(Team5 5: 0 a A, 1 b B, 2 c C, 3 d D, 4 e E);
-tuple!(Team6 6: 0 a A, 1 b B, 2 c C, 3 d D, 4 e E, 5 f F);
-tuple!(Team7 7: 0 a A, 1 b B, 2 c C, 3 d D, 4 e E, 5 f F, 6 g G);
-tuple!(Team8 8: 0 a A, 1 b B, 2 c C, 3 d D, 4 e E, 5 f F, 6 g G, 7 h H);
-tuple!(Team9 9: 0 a A, 1 b B, 2 c C, 3 d D, 4 e E, 5 f F, 6 g G, 7 h H, 8 i I);
-tuple!(Team10 10: 0 a A, 1 b B, 2 c C, 3 d D, 4 e E, 5 f F, 6 g G, 7 h H, 8 i I, 9 j J);
-tuple!(Team11 11: 0 a A, 1 b B, 2 c C, 3 d D, 4 e E, 5 f F, 6 g G, 7 h H, 8 i I, 9 j J, 10 k K);
-tuple!(Team12 12: 0 a A, 1 b B, 2 c C, 3 d D, 4 e E, 5 f F, 6 g G, 7 h H, 8 i I, 9 j J, 10 k K, 11 l L);
+tuple!(Team1 1: 0 a A AOut);
+tuple!(Team2 2: 0 a A AOut, 1 b B BOut);
+tuple!(Team3 3: 0 a A AOut, 1 b B BOut, 2 c C COut);
+tuple!(Team4 4: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut);
+tuple!(Team5 5: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut, 4 e E EOut);
+tuple!(Team6 6: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut, 4 e E EOut, 5 f F FOut);
+tuple!(Team7 7: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut, 4 e E EOut, 5 f F FOut, 6 g G GOut);
+tuple!(Team8 8: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut, 4 e E EOut, 5 f F FOut, 6 g G GOut, 7 h H HOut);
+tuple!(Team9 9: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut, 4 e E EOut, 5 f F FOut, 6 g G GOut, 7 h H HOut, 8 i I IOut);
+tuple!(Team10 10: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut, 4 e E EOut, 5 f F FOut, 6 g G GOut, 7 h H HOut, 8 i I IOut, 9 j J JOut);
+tuple!(Team11 11: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut, 4 e E EOut, 5 f F FOut, 6 g G GOut, 7 h H HOut, 8 i I IOut, 9 j J JOut, 10 k K KOut);
+tuple!(Team12 12: 0 a A AOut, 1 b B BOut, 2 c C COut, 3 d D DOut, 4 e E EOut, 5 f F FOut, 6 g G GOut, 7 h H HOut, 8 i I IOut, 9 j J JOut, 10 k K KOut, 11 l L LOut);

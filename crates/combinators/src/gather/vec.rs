@@ -6,70 +6,60 @@ use std::task::Waker;
 use brigade_core::TaskOutput;
 use brigade_core::scope::Request;
 
-use super::branch::{Branch, Form, Step};
+use super::branch::{Branch, BranchOutput, Parts, Step};
 use super::crew::{GatherTeam, Gatherable, RaceTeam, Seats};
 use super::round::Team;
 use crate::slots::element;
 
-type Value<F> = <<F as Future>::Output as TaskOutput>::Ok;
-type Failure<F> = <<F as Future>::Output as TaskOutput>::Err;
+type Value<O> = <O as TaskOutput>::Ok;
+type Failure<O> = <O as TaskOutput>::Err;
 
 /// A row of branches of one type.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Row<F: Future>(Pin<Box<[Branch<F>]>>)
-where
-    F::Output: TaskOutput;
+pub struct Row<F, O>(Pin<Box<[Branch<F, O>]>>);
 
-impl<F: Future> Row<F>
+impl<F, O> Row<F, O>
 where
-    F::Output: TaskOutput,
+    F: Future<Output = O>,
+    O: BranchOutput,
 {
-    pub(crate) fn new(futures: impl IntoIterator<Item = F>, seats: Seats) -> Row<F> {
+    pub(crate) fn new(futures: impl IntoIterator<Item = F>, seats: Seats) -> Row<F, O> {
         let seated = futures.into_iter().enumerate();
         Row(Box::into_pin(seated.map(|(index, future)| Branch::new(future, seats.at(index))).collect()))
     }
 
-    pub(crate) fn branch(&mut self, index: usize) -> Pin<&mut Branch<F>> {
+    fn branch(&mut self, index: usize) -> Pin<&mut Branch<F, O>> {
         element(self.0.as_mut(), index)
     }
 
-    pub(crate) fn take_values(&mut self) -> impl Iterator<Item = Value<F>> {
+    pub(crate) fn take_values(&mut self) -> impl Iterator<Item = Value<O>> {
         (0..self.0.len()).map(|index| self.branch(index).take_value().expect("every branch has a value"))
     }
 
-    pub(crate) fn take_results(&mut self) -> impl Iterator<Item = Result<Value<F>, Failure<F>>> {
-        (0..self.0.len()).map(|index| self.branch(index).take_part().expect("every branch has ended"))
-    }
-
-    pub(crate) fn take_error(&mut self, index: usize) -> Failure<F> {
-        let error = self.branch(index).take_part().and_then(Result::err);
-        error.expect("the branch has failed")
+    pub(crate) fn take_results(&mut self) -> impl Iterator<Item = Parts<O>> {
+        (0..self.0.len()).map(|index| self.branch(index).take_result().expect("every branch has ended"))
     }
 }
 
-impl<F: Future> Team for Row<F>
+impl<F, O> Team for Row<F, O>
 where
-    F::Output: TaskOutput,
+    F: Future<Output = O>,
+    O: BranchOutput,
 {
-    fn poll_branch(
-        self: Pin<&mut Self>,
-        index: usize,
-        form: Form,
-        waker: &Waker,
-        request: Option<Request>,
-    ) -> Step {
-        self.get_mut().branch(index).poll_branch(form, waker, request)
+    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Option<Request>) -> Step {
+        self.get_mut().branch(index).poll_branch(waker, request)
     }
 }
 
-impl<F: Future> GatherTeam for Row<F>
+impl<F, O> GatherTeam for Row<F, O>
 where
-    F::Output: TaskOutput,
+    F: Future<Output = O>,
+    O: BranchOutput,
 {
-    type Values = Vec<Value<F>>;
-    type Results = Vec<Result<Value<F>, Failure<F>>>;
-    type Error = Failure<F>;
+    type Values = Vec<Value<O>>;
+    type Results = Vec<Parts<O>>;
+    type Error = Failure<O>;
 
     fn values(self: Pin<&mut Self>) -> Self::Values {
         self.get_mut().take_values().collect()
@@ -80,37 +70,34 @@ where
     }
 
     fn error(self: Pin<&mut Self>, index: usize) -> Self::Error {
-        self.get_mut().take_error(index)
+        self.get_mut().branch(index).take_error().expect("the branch has failed")
     }
 }
 
-impl<F: Future> RaceTeam for Row<F>
+impl<F, O> RaceTeam for Row<F, O>
 where
-    F::Output: TaskOutput,
+    F: Future<Output = O>,
+    O: BranchOutput,
 {
-    type Output = F::Output;
+    type Output = O;
 
-    fn output(self: Pin<&mut Self>, index: usize) -> F::Output {
-        self.get_mut().branch(index).take_whole().expect("the branch has ended")
+    fn output(self: Pin<&mut Self>, index: usize) -> O {
+        self.get_mut().branch(index).take_output().expect("the branch has ended")
     }
 
-    fn value(self: Pin<&mut Self>, index: usize) -> Value<F> {
-        self.get_mut().branch(index).take_value().expect("the branch has a value")
-    }
-
-    fn failures(self: Pin<&mut Self>) -> Vec<Failure<F>> {
+    fn failures(self: Pin<&mut Self>) -> Vec<Failure<O>> {
         self.get_mut().take_results().filter_map(Result::err).collect()
     }
 }
 
 impl<F: IntoFuture> Gatherable for Vec<F>
 where
-    F::Output: TaskOutput,
+    F::Output: BranchOutput,
 {
-    type Values = Vec<Value<F::IntoFuture>>;
-    type Results = Vec<Result<Value<F::IntoFuture>, Failure<F::IntoFuture>>>;
-    type Error = Failure<F::IntoFuture>;
-    type Team = Row<F::IntoFuture>;
+    type Values = Vec<Value<F::Output>>;
+    type Results = Vec<Parts<F::Output>>;
+    type Error = Failure<F::Output>;
+    type Team = Row<F::IntoFuture, F::Output>;
 
     fn count(&self) -> usize {
         self.len()

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use brigade_core::TaskId;
 use pin_project_lite::pin_project;
 
+use crate::never::Never;
 use crate::sync::Arc;
 
 /// What a child or the body of a group with errors of type `E` may return: `()`, `!` or `Result<T, E>`.
@@ -27,20 +28,6 @@ pub trait ChildOutput<E> {
     ///
     /// The error that the child returned.
     fn into_child_result(self) -> Result<Self::Ok, E>;
-}
-
-/// The type `!` on stable, by a trait of this crate: the compiler looks through no other crate's when it
-/// checks that the implementations below are disjoint.
-type Never = <fn() -> ! as Returns>::Type;
-
-#[doc(hidden)]
-pub trait Returns {
-    /// The return type of a function.
-    type Type;
-}
-
-impl<R> Returns for fn() -> R {
-    type Type = R;
 }
 
 impl<E> ChildOutput<E> for () {

@@ -1,0 +1,220 @@
+//! Group errors as values: parting, iterating, printing, and trees of any depth (laws G3, T12).
+
+use std::fmt;
+
+use brigade_combinators::{GroupError, TaskGroup};
+use brigade_core::{BoxError, Panic, TaskError, spawn};
+use brigade_testkit::simulate;
+
+const DEPTH: usize = if cfg!(miri) { 100 } else { 100_000 };
+
+#[derive(Debug)]
+struct ValueError(&'static str);
+
+#[derive(Debug)]
+struct TypeError;
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "bad value {}", self.0)
+    }
+}
+
+impl fmt::Display for TypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bad type")
+    }
+}
+
+impl std::error::Error for ValueError {}
+impl std::error::Error for TypeError {}
+
+/// The error of a group whose children fail in this order, each under its name.
+async fn group_of(children: Vec<(&'static str, BoxError)>) -> GroupError<BoxError> {
+    let outcome = TaskGroup::<BoxError>::builder().name("kitchen").scope(async |group| {
+        let tasks: Vec<_> =
+            children.into_iter().map(|(name, error)| (name, async { Err::<(), _>(error) })).collect();
+        let tasks: Vec<_> = tasks.into_iter().map(|(name, fails)| group.spawn_named(name, fails)).collect();
+        // None of them waits, so all have failed before the first one's failure can cancel them.
+        for task in tasks {
+            brigade_core::shield(task.finished()).await;
+        }
+        Ok(())
+    });
+    outcome.await.unwrap_err()
+}
+
+fn names(errors: &GroupError<BoxError>) -> Vec<&str> {
+    errors.iter().map(|child| child.name()).collect()
+}
+
+fn inner(errors: &GroupError<BoxError>) -> &GroupError<BoxError> {
+    errors.first().unwrap().downcast_ref().expect("the first entry is a group")
+}
+
+#[test]
+fn law_g3_split_parts_by_type_and_keeps_the_order() {
+    simulate(async {
+        let children: Vec<(_, BoxError)> = vec![
+            ("a", ValueError("1").into()),
+            ("b", TypeError.into()),
+            ("c", TaskError::Failed(ValueError("2")).into()),
+            ("d", TaskError::<BoxError>::Failed(ValueError("3").into()).into()),
+        ];
+        let (values, rest) = group_of(children).await.split::<ValueError>();
+        assert_eq!((names(&values), names(&rest)), (vec!["a", "c", "d"], vec!["b"]));
+        let told: Vec<_> = values.iter().map(|child| child.downcast_ref::<ValueError>().unwrap().0).collect();
+        assert_eq!(told, ["1", "2", "3"]);
+        let (nothing, rest) = rest.split::<ValueError>();
+        assert!(nothing.is_empty() && !nothing.is_cancelled() && rest.len() == 1);
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_g3_split_looks_into_groups_and_keeps_the_tree() {
+    simulate(async {
+        let deep = group_of(vec![("x", ValueError("1").into()), ("y", TypeError.into())]).await;
+        let all = group_of(vec![("deep", deep.into()), ("top", TypeError.into())]).await;
+        let (values, types) = all.split::<ValueError>();
+        assert_eq!((names(&values), names(inner(&values))), (vec!["deep"], vec!["x"]));
+        assert_eq!((names(&types), names(inner(&types))), (vec!["deep", "top"], vec!["y"]));
+        let (whole, rest) = types.split::<GroupError<BoxError>>();
+        assert_eq!((names(&whole), names(&rest)), (vec!["deep"], vec!["top"]));
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_g3_split_looks_into_groups_with_an_error_type_of_their_own() {
+    simulate(async {
+        let typed = TaskGroup::<ValueError>::scope(async |group| {
+            group.spawn(async { Err::<(), _>(ValueError("typed")) });
+            Ok(())
+        });
+        let typed = typed.await.unwrap_err();
+        let all = group_of(vec![("typed", typed.into()), ("other", TypeError.into())]).await;
+        let (values, rest) = all.split::<ValueError>();
+        assert_eq!((names(&values), names(&rest)), (vec!["typed"], vec!["other"]));
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_g3_split_works_for_bare_types_and_panics() {
+    simulate(async {
+        let outcome = TaskGroup::<ValueError>::scope(async |group| {
+            let failed = group.spawn_named("fails", async { Err::<(), _>(ValueError("bare")) });
+            let panicked = group.spawn_named("panics", async { panic!("burnt") });
+            brigade_core::shield(async { (failed.finished().await, panicked.finished().await) }).await;
+            Ok(())
+        });
+        let (panics, rest) = outcome.await.unwrap_err().split::<Panic>();
+        assert_eq!(panics.first().unwrap().downcast_ref::<Panic>().unwrap().message(), "burnt");
+        let (values, nothing) = rest.split::<ValueError>();
+        assert_eq!((panics.len(), values.len(), nothing.len()), (1, 1, 0));
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_g3_subgroup_asks_for_every_entry_and_takes_groups_whole() {
+    simulate(async {
+        let tree = async || {
+            let deep = group_of(vec![("x", ValueError("1").into()), ("y", TypeError.into())]).await;
+            group_of(vec![("deep", deep.into()), ("top", TypeError.into())]).await
+        };
+        let some = tree().await.subgroup(|child| child.name() == "y");
+        assert_eq!((names(&some), names(inner(&some))), (vec!["deep"], vec!["y"]));
+        let whole = tree().await.subgroup(|child| child.name() == "deep");
+        assert_eq!((names(&whole), names(inner(&whole))), (vec!["deep"], vec!["x", "y"]));
+        assert!(tree().await.subgroup(|_| false).is_empty());
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_g3_it_goes_through_question_marks_and_is_printed_as_a_tree() {
+    let error = simulate(async {
+        let outcome = TaskGroup::<BoxError>::builder().name("outer").scope(async |group| {
+            group.spawn_named("deep", async {
+                let errors = group_of(vec![("x", ValueError("1").into())]).await;
+                spawn(async { Err::<(), BoxError>(errors.into()) }).await?;
+                Ok(())
+            });
+            Ok(())
+        });
+        outcome.await?;
+        Ok::<_, BoxError>(())
+    })
+    .unwrap_err();
+    let lines: Vec<_> = error.to_string().lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 3, "{error}");
+    for (line, parts) in lines.iter().zip([
+        &["1 error in group `outer` (", "group_errors.rs"][..],
+        &["  `deep` (", "): 1 error in group `kitchen` ("],
+        &["    `x` (", "): bad value 1"],
+    ]) {
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+    }
+    assert!(format!("{error:?}").contains("ValueError(\"1\")"), "{error:?}");
+}
+
+async fn deep(wrap: impl Fn(GroupError<BoxError>) -> BoxError) -> GroupError<BoxError> {
+    let mut errors = group_of(vec![("leaf", ValueError("deep").into())]).await;
+    for _ in 1..DEPTH {
+        errors = group_of(vec![("level", wrap(errors))]).await;
+    }
+    errors
+}
+
+#[test]
+fn law_t12_deep_trees_are_dropped_flat() {
+    simulate(async {
+        drop(deep(BoxError::from).await);
+        drop(deep(|errors| TaskError::<BoxError>::Failed(errors.into()).into()).await);
+        // A type that nobody here can look into.
+        drop(deep(|errors| Opaque(errors).into()).await);
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_t12_deep_trees_are_printed_flat() {
+    simulate(async {
+        let errors = deep(BoxError::from).await;
+        let text = errors.to_string();
+        assert_eq!(text.lines().count(), DEPTH + 1);
+        assert!(text.ends_with("bad value deep"));
+        assert!(text.len() < 300 * DEPTH, "linear in the tree");
+        assert!(format!("{errors:?}").ends_with("ValueError(\"deep\")"));
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_t12_deep_trees_are_parted_flat() {
+    simulate(async {
+        let (values, rest) = deep(BoxError::from).await.split::<ValueError>();
+        assert_eq!(values.to_string().lines().count(), DEPTH + 1);
+        assert!(rest.is_empty());
+        assert!(values.subgroup(|_| false).is_empty());
+    })
+    .unwrap();
+}
+
+struct Opaque(GroupError<BoxError>);
+
+impl fmt::Display for Opaque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} inside", self.0.len())
+    }
+}
+
+impl fmt::Debug for Opaque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Opaque {}
