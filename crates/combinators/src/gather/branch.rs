@@ -93,7 +93,7 @@ where
         let mut cx = Context::from_waker(waker);
         if let Poll::Ready(output) = this.scope.enter(&mut cx, Instant::FAR_FUTURE, |cx| future.poll(cx)) {
             this.future.set(None);
-            let (failed, clear) = (output.is_failure(), this.scope.absorbed());
+            let (failed, clear) = (BranchOutput::is_failure(&output), this.scope.absorbed());
             this.kept.output = Some(output);
             this.scope.finish();
             return Step::Ended { failed, clear };
