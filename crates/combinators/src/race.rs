@@ -74,7 +74,8 @@ pub fn race<I: Racers>(branches: I) -> Race<I, I::Team> {
 ///
 /// # Cancellation
 ///
-/// As for [`race`], except that a branch that fails decides nothing.
+/// As for [`race`], except that a branch that fails decides nothing, and that errors of the others are
+/// not reported once there is a value.
 ///
 /// # Panics
 ///
@@ -135,10 +136,12 @@ impl<I: Racers> Future for FirstSuccess<I, I::Team> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.project().crew.poll_with(cx, |mut team, first| match first {
-            Some(index) => match team.as_mut().output(index).into_result() {
-                Ok(value) => Ok(value),
-                Err(error) => Err(AllFailed { errors: vec![error] }),
-            },
+            Some(index) => {
+                let first = team.as_mut().output(index).into_result();
+                // They were expected, so they are not reported.
+                let errors = team.failures();
+                first.map_err(|error| AllFailed { errors: errors.into_iter().chain([error]).collect() })
+            }
             None => Err(AllFailed { errors: team.failures() }),
         })
     }

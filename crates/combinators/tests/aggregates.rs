@@ -332,7 +332,9 @@ fn law_a5_race_returns_the_first_to_end_and_waits_for_the_losers() {
 #[test]
 fn law_a5_first_success_returns_the_first_value_or_all_errors() {
     simulate(async {
+        let reports = collect_reports();
         assert_eq!(first_success((error(5), value(10), value(1000))).await.unwrap(), 10);
+        assert!(taken(&reports).is_empty(), "a failure is expected");
         assert_eq!(now(), 10);
         let errors = first_success(vec![error(20), error(10)]).await.unwrap_err();
         let told: Vec<_> = errors.errors().iter().map(ToString::to_string).collect();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use brigade_combinators::{GroupError, TaskGroup};
-use brigade_core::{BoxError, Panic, TaskError, spawn};
+use brigade_core::{BoxError, Panic, TaskError, catch_cancel, spawn, yield_now};
 use brigade_testkit::simulate;
 
 const DEPTH: usize = if cfg!(miri) { 100 } else { 100_000 };
@@ -32,13 +32,14 @@ impl std::error::Error for TypeError {}
 /// The error of a group whose children fail in this order, each under its name.
 async fn group_of(children: Vec<(&'static str, BoxError)>) -> GroupError<BoxError> {
     let outcome = TaskGroup::<BoxError>::builder().name("kitchen").scope(async |group| {
-        let tasks: Vec<_> =
-            children.into_iter().map(|(name, error)| (name, async { Err::<(), _>(error) })).collect();
-        let tasks: Vec<_> = tasks.into_iter().map(|(name, fails)| group.spawn_named(name, fails)).collect();
-        // None of them waits, so all have failed before the first one's failure can cancel them.
-        for task in tasks {
-            brigade_core::shield(task.finished()).await;
+        for (name, error) in children {
+            group.spawn_named(name, async {
+                // The first one's failure cancels the others, which fail all the same.
+                drop(catch_cancel(yield_now()).await);
+                Err::<(), _>(error)
+            });
         }
+        yield_now().await;
         Ok(())
     });
     outcome.await.unwrap_err()
@@ -104,9 +105,12 @@ fn law_g3_split_looks_into_groups_with_an_error_type_of_their_own() {
 fn law_g3_split_works_for_bare_types_and_panics() {
     simulate(async {
         let outcome = TaskGroup::<ValueError>::scope(async |group| {
-            let failed = group.spawn_named("fails", async { Err::<(), _>(ValueError("bare")) });
-            let panicked = group.spawn_named("panics", async { panic!("burnt") });
-            brigade_core::shield(async { (failed.finished().await, panicked.finished().await) }).await;
+            group.spawn_named("fails", async {
+                drop(catch_cancel(yield_now()).await);
+                Err::<(), _>(ValueError("bare"))
+            });
+            group.spawn_named("panics", async { panic!("burnt") });
+            yield_now().await;
             Ok(())
         });
         let (panics, rest) = outcome.await.unwrap_err().split::<Panic>();
@@ -163,7 +167,8 @@ fn law_g3_it_goes_through_question_marks_and_is_printed_as_a_tree() {
 async fn deep(wrap: impl Fn(GroupError<BoxError>) -> BoxError) -> GroupError<BoxError> {
     let mut errors = group_of(vec![("leaf", ValueError("deep").into())]).await;
     for _ in 1..DEPTH {
-        errors = group_of(vec![("level", wrap(errors))]).await;
+        let error = wrap(errors);
+        errors = TaskGroup::<BoxError>::scope(async |_| Err::<(), _>(error)).await.unwrap_err();
     }
     errors
 }

@@ -64,7 +64,7 @@ pub trait RaceTeam: Team {
     /// The output of a branch that has ended, as it is.
     fn output(self: Pin<&mut Self>, index: usize) -> Self::Output;
 
-    /// All errors; every branch has failed.
+    /// The errors of all branches that have failed.
     fn failures(self: Pin<&mut Self>) -> Vec<<Self::Output as TaskOutput>::Err>;
 }
 

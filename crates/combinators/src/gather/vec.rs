@@ -86,7 +86,8 @@ where
     }
 
     fn failures(self: Pin<&mut Self>) -> Vec<Failure<O>> {
-        self.get_mut().take_results().filter_map(Result::err).collect()
+        let row = self.get_mut();
+        (0..row.0.len()).filter_map(|index| row.branch(index).take_error()).collect()
     }
 }
 
