@@ -81,8 +81,7 @@ impl Trace {
         let seen = self.events();
         let same = seen.len() == expected.len()
             && seen.iter().zip(expected).all(|((at, word), (expected_at, expected_word))| {
-                word == expected_word
-                    && if self.late_is_fine { at >= expected_at } else { at == expected_at }
+                word == expected_word && if self.late_is_fine { at >= expected_at } else { at == expected_at }
             });
         assert!(same, "the trace differs\n    seen: {seen:?}\nexpected: {expected:?}");
     }

@@ -1,0 +1,6 @@
+//! Cases from the field: programs that once broke a runtime, by their numbers in `cases/cases.md`.
+
+pub mod cancelling;
+pub mod grouping;
+pub mod timing;
+pub mod waking;

@@ -1,0 +1,5 @@
+//! Timeouts and time (D1–D8).
+
+pub mod clock;
+pub mod expiry;
+pub mod forms;
