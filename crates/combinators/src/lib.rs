@@ -16,6 +16,8 @@
 mod as_completed;
 mod gather;
 mod group;
+#[cfg(doctest)]
+mod misuse;
 mod never;
 mod race;
 mod slots;

@@ -46,13 +46,17 @@ fn collect_reports() -> Reports {
     let reports = Reports::default();
     let log = reports.clone();
     Handle::current().set_unobserved_hook(move |report| {
-        log.lock().unwrap().push(format!("{}: {}", report.task_name(), report.message()));
+        log.lock().expect("nobody panics with it").push(format!(
+            "{}: {}",
+            report.task_name(),
+            report.message()
+        ));
     });
     reports
 }
 
 fn taken(reports: &Reports) -> Vec<String> {
-    std::mem::take(&mut *reports.lock().unwrap())
+    std::mem::take(&mut *reports.lock().expect("nobody panics with it"))
 }
 
 #[test]

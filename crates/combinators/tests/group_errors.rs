@@ -42,7 +42,7 @@ async fn group_of(children: Vec<(&'static str, BoxError)>) -> GroupError<BoxErro
         yield_now().await;
         Ok(())
     });
-    outcome.await.unwrap_err()
+    outcome.await.expect_err("every child fails")
 }
 
 fn names(errors: &GroupError<BoxError>) -> Vec<&str> {
@@ -50,7 +50,7 @@ fn names(errors: &GroupError<BoxError>) -> Vec<&str> {
 }
 
 fn inner(errors: &GroupError<BoxError>) -> &GroupError<BoxError> {
-    errors.first().unwrap().downcast_ref().expect("the first entry is a group")
+    errors.first().and_then(|child| child.downcast_ref()).expect("the first entry is a group")
 }
 
 #[test]
@@ -168,7 +168,8 @@ async fn deep(wrap: impl Fn(GroupError<BoxError>) -> BoxError) -> GroupError<Box
     let mut errors = group_of(vec![("leaf", ValueError("deep").into())]).await;
     for _ in 1..DEPTH {
         let error = wrap(errors);
-        errors = TaskGroup::<BoxError>::scope(async |_| Err::<(), _>(error)).await.unwrap_err();
+        errors =
+            TaskGroup::<BoxError>::scope(async |_| Err::<(), _>(error)).await.expect_err("the body fails");
     }
     errors
 }
