@@ -122,9 +122,8 @@ impl Drive for CurrentThread {
         let seat = DriverSeat::take(&self.shared);
         let shared = self.shared.clone();
         let mut until = Until::new(until, move || shared.parker.unpark(&shared.services));
-        while !until.is_ready(self.shared.is_closed()) {
-            seat.driver.round(&mut || until.is_ready(self.shared.is_closed()));
-        }
+        let mut done = || until.is_ready(self.shared.is_closed());
+        while !done() && !seat.driver.round(&mut done) {}
     }
 
     fn close(&self) {
@@ -207,21 +206,22 @@ impl Driver {
         std::ptr::eq(&*self.shared, shared)
     }
 
-    /// Runs the jobs that are there now, then looks for events, or waits for them if no job is left.
-    fn round(&self, done: &mut dyn FnMut() -> bool) {
+    /// Runs the jobs that are there now, or waits for events if there are none. True if it was `done` in between, which
+    /// the caller has just asked.
+    fn round(&self, done: &mut dyn FnMut() -> bool) -> bool {
         self.collect();
         let jobs = self.queue.borrow().len();
+        if jobs == 0 {
+            self.sleep();
+        }
         for _ in 0..jobs {
             let Some(job) = self.queue.borrow_mut().pop_front() else { break };
             job.run();
             if self.look_now_and_then() && done() {
-                return;
+                return true;
             }
         }
-        self.collect();
-        if self.queue.borrow().is_empty() {
-            self.sleep();
-        }
+        false
     }
 
     /// Every 61 jobs: looks at timers, sockets and the future that ends the drive, however many jobs there are.
