@@ -55,7 +55,8 @@ impl Services {
 
     /// Fires timers that are due and handles events that are there, without waiting. Gives how many there were.
     pub(crate) fn look(&self) -> usize {
-        let events = self.reactor.sit().map_or(0, |mut seat| seat.look());
+        let events =
+            if self.reactor.has_sources() { self.reactor.sit().map_or(0, |mut seat| seat.look()) } else { 0 };
         events + self.timers.fire(self.now())
     }
 

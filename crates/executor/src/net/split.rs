@@ -47,7 +47,11 @@ impl OwnedReadHalf {
         }
         other.ends_on_drop = false;
         drop(other);
-        Ok(Arc::into_inner(self.0).expect("a connection has two halves, and both are here"))
+        match Arc::try_unwrap(self.0) {
+            Ok(stream) => Ok(stream),
+            // A connection has two halves, and both were here.
+            Err(_) => unreachable!("a third half of a connection"),
+        }
     }
 
     /// Reads without taking the data out of the queue; see [`TcpStream::peek`].

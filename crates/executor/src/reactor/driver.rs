@@ -7,7 +7,7 @@
 //! * INVARIANT D2: the event list is used by the holder of the seat only, so at most one worker waits at a time.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 
@@ -40,6 +40,8 @@ pub(crate) struct Reactor {
     mode: PollMode,
     sources: Mutex<Slab<Arc<Source>>>,
     seat: Mutex<Events>,
+    /// How many sources there are: without any, nothing can come that a busy worker has to look for.
+    registered: AtomicUsize,
     /// Until when the worker in the seat sleeps, in nanoseconds; 0 while nobody does.
     asleep_until: AtomicU64,
 }
@@ -53,6 +55,7 @@ impl Reactor {
             mode,
             sources: Mutex::new(Slab::new()),
             seat: Mutex::new(Events::new()),
+            registered: AtomicUsize::new(0),
             asleep_until: AtomicU64::new(0),
         })
     }
@@ -65,6 +68,12 @@ impl Reactor {
             Err(TryLockError::WouldBlock) => return None,
         };
         Some(Seat { reactor: self, events })
+    }
+
+    /// Whether an event may come at all. Notifications are for workers that sleep.
+    pub(crate) fn has_sources(&self) -> bool {
+        // Relaxed: a source that is registered meanwhile is looked at next time, or by the worker in the seat.
+        self.registered.load(Ordering::Relaxed) > 0
     }
 
     /// Makes the worker in the seat return, or the next one that sits down.
@@ -93,6 +102,8 @@ impl Reactor {
             let place = sources.vacant_entry();
             let source = Arc::new(Source::new(place.key()));
             place.insert(source.clone());
+            // Relaxed: see `has_sources`.
+            self.registered.store(sources.len(), Ordering::Relaxed);
             source
         };
         let interest = self.interest(&source, true, true);
@@ -115,6 +126,8 @@ impl Reactor {
         let mut sources = self.sources();
         if sources.contains(source.key()) {
             let removed = sources.remove(source.key());
+            // Relaxed: see `has_sources`.
+            self.registered.store(sources.len(), Ordering::Relaxed);
             drop(sources);
             drop(removed);
         }

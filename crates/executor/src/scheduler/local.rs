@@ -272,7 +272,7 @@ impl<T> Ring<T> {
     fn read(&self, index: u32) -> T {
         let cell = &self.buffer[(index & MASK) as usize];
         // SAFETY: the caller has claimed this index (INVARIANT Q3), so the slot is initialized (Q2) and read only once.
-        cell.with(|slot| unsafe { (*slot).assume_init_read() })
+        cell.with(|slot| unsafe { slot.cast::<T>().read() })
     }
 
     fn write(&self, index: u32, item: T) {
@@ -288,7 +288,7 @@ impl<T> Slot<T> {
         // Acquire: pairs with the release store of FULL in `put_lifo`, which published the value.
         self.state.compare_exchange(FULL, next, Ordering::Acquire, Ordering::Relaxed).ok()?;
         // SAFETY: this exchange made the value ours (INVARIANT S2), and it was initialized (INVARIANT S1).
-        Some(self.value.with(|value| unsafe { (*value).assume_init_read() }))
+        Some(self.value.with(|value| unsafe { value.cast::<T>().read() }))
     }
 }
 
