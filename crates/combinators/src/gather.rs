@@ -70,8 +70,9 @@ pub use self::crew::Gatherable;
 /// }).unwrap();
 /// ```
 #[track_caller]
-pub fn gather<I: Gatherable>(branches: I) -> Gather<I, I::Team> {
-    Gather { crew: Crew::new(branches, Rule::FirstError, "gather", Location::caller()) }
+pub fn gather<I: Gatherable>(branches: I) -> Gather<I, I::Team, Result<I::Values, I::Error>> {
+    let crew = Crew::new(branches, Rule::FirstError, "gather", Location::caller());
+    Gather { crew, poll: |crew, cx| crew.poll_with(cx, first_error) }
 }
 
 /// The same for an iterator over futures or tasks.
@@ -98,25 +99,33 @@ pub fn gather<I: Gatherable>(branches: I) -> Gather<I, I::Team> {
 /// }).unwrap();
 /// ```
 #[track_caller]
-pub fn gather_all<I>(branches: I) -> Gather<Vec<I::Item>, <Vec<I::Item> as Gatherable>::Team>
+pub fn gather_all<I, F>(branches: I) -> Gather<Vec<F>, TeamOf<F>, GatheredOf<F>>
 where
-    I: IntoIterator,
-    Vec<I::Item>: Gatherable,
+    I: IntoIterator<Item = F>,
+    Vec<F>: Gatherable,
 {
     gather(branches.into_iter().collect())
 }
 
+type TeamOf<F> = <Vec<F> as Gatherable>::Team;
+type GatheredOf<F> = Result<<Vec<F> as Gatherable>::Values, <Vec<F> as Gatherable>::Error>;
+
+/// How a crew is polled. Chosen where the bounds are known, so that `impl Future` needs none: a proof that
+/// a task is `Send` must not depend on them (see [`Branch`](branch::Branch)).
+pub(crate) type Poller<I, T, R> = fn(Pin<&mut Crew<I, T>>, &mut Context<'_>) -> Poll<R>;
+
 pin_project! {
-    /// The future of [`gather()`] and [`gather_all`].
+    /// The future of [`gather()`] and [`gather_all`]; `R` is its output.
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
-    pub struct Gather<I, T> {
+    pub struct Gather<I, T, R> {
         #[pin]
         crew: Crew<I, T>,
+        poll: Poller<I, T, R>,
     }
 }
 
-impl<I: Gatherable> Gather<I, I::Team> {
+impl<I: Gatherable, R> Gather<I, I::Team, R> {
     /// Runs all branches to their end, whatever they return, and gives all results in argument order.
     ///
     /// # Cancellation
@@ -134,16 +143,18 @@ impl<I: Gatherable> Gather<I, I::Team> {
     ///     assert_eq!(gather_all(halves).return_errors().await, [Ok(2), Err("odd")]);
     /// }).unwrap();
     /// ```
-    pub fn return_errors(self) -> ReturnErrors<I, I::Team> {
-        ReturnErrors { crew: self.crew.convert(Rule::Never, |input| input) }
+    pub fn return_errors(self) -> ReturnErrors<I, I::Team, I::Results> {
+        let crew = self.crew.convert(Rule::Never, |input| input);
+        ReturnErrors { crew, poll: |crew, cx| crew.poll_with(cx, |team, _| team.results()) }
     }
 }
 
-impl<I: Gatherable> Future for Gather<I, I::Team> {
-    type Output = Result<I::Values, I::Error>;
+impl<I, T, R> Future for Gather<I, T, R> {
+    type Output = R;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().crew.poll_with(cx, first_error)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        let this = self.project();
+        (this.poll)(this.crew, cx)
     }
 }
 
@@ -158,21 +169,23 @@ pin_project! {
     /// The future of [`Gather::return_errors`].
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
-    pub struct ReturnErrors<I, T> {
+    pub struct ReturnErrors<I, T, R> {
         #[pin]
         crew: Crew<I, T>,
+        poll: Poller<I, T, R>,
     }
 }
 
-impl<I: Gatherable> Future for ReturnErrors<I, I::Team> {
-    type Output = I::Results;
+impl<I, T, R> Future for ReturnErrors<I, T, R> {
+    type Output = R;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().crew.poll_with(cx, |team, _| team.results())
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        let this = self.project();
+        (this.poll)(this.crew, cx)
     }
 }
 
-impl<T, E, U> Gather<Vec<Task<T, E>>, U>
+impl<T, E, U, R> Gather<Vec<Task<T, E>>, U, R>
 where
     T: 'static,
     E: std::fmt::Debug + 'static,
@@ -209,7 +222,7 @@ where
     }
 }
 
-impl<T, E, U, const N: usize> Gather<[Task<T, E>; N], U>
+impl<T, E, U, R, const N: usize> Gather<[Task<T, E>; N], U, R>
 where
     T: 'static,
     E: std::fmt::Debug + 'static,
@@ -239,7 +252,7 @@ pin_project! {
     }
 }
 
-impl<T: 'static, E: std::fmt::Debug + 'static> Future for LeaveRunning<T, E> {
+impl<T, E: std::fmt::Debug> Future for LeaveRunning<T, E> {
     type Output = Result<Vec<T>, TaskError<E>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

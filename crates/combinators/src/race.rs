@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use brigade_core::TaskOutput;
 use pin_project_lite::pin_project;
 
+use crate::gather::Poller;
 use crate::gather::crew::{Crew, Gatherable, RaceTeam};
 use crate::gather::round::Rule;
 
@@ -64,9 +65,10 @@ where
 /// assert_eq!(fastest.unwrap(), 500);
 /// ```
 #[track_caller]
-pub fn race<I: Racers>(branches: I) -> Race<I, I::Team> {
+pub fn race<I: Racers>(branches: I) -> Race<I, I::Team, <I as Racers>::Output> {
     assert!(branches.count() > 0, "`race` needs at least one branch: nobody can be first of none");
-    Race { crew: Crew::new(branches, Rule::FirstEnd, "race", Location::caller()) }
+    let crew = Crew::new(branches, Rule::FirstEnd, "race", Location::caller());
+    Race { crew, poll: |crew, cx| crew.poll_with(cx, first_end) }
 }
 
 /// Runs several futures or tasks at once, and returns the first value; if all fail, all errors, in
@@ -94,56 +96,68 @@ pub fn race<I: Racers>(branches: I) -> Race<I, I::Team> {
 /// }).unwrap();
 /// ```
 #[track_caller]
-pub fn first_success<I: Racers>(branches: I) -> FirstSuccess<I, I::Team> {
-    FirstSuccess { crew: Crew::new(branches, Rule::FirstValue, "first_success", Location::caller()) }
+pub fn first_success<I: Racers>(branches: I) -> FirstSuccess<I, I::Team, SuccessOf<I>> {
+    let crew = Crew::new(branches, Rule::FirstValue, "first_success", Location::caller());
+    FirstSuccess { crew, poll: |crew, cx| crew.poll_with(cx, first_value) }
+}
+
+type SuccessOf<I> =
+    Result<<<I as Racers>::Output as TaskOutput>::Ok, AllFailed<<<I as Racers>::Output as TaskOutput>::Err>>;
+
+fn first_end<T: RaceTeam>(team: Pin<&mut T>, first: Option<usize>) -> T::Output {
+    team.output(first.expect("a race ends when its first branch has ended"))
+}
+
+fn first_value<T: RaceTeam>(
+    mut team: Pin<&mut T>,
+    first: Option<usize>,
+) -> Result<<T::Output as TaskOutput>::Ok, AllFailed<<T::Output as TaskOutput>::Err>> {
+    let first = first.map(|index| team.as_mut().output(index).into_result());
+    // If there is a value the errors were expected, so they are not reported.
+    let errors = team.failures();
+    match first {
+        None => Err(AllFailed { errors }),
+        Some(first) => first.map_err(|error| AllFailed { errors: vec![error] }),
+    }
 }
 
 pin_project! {
-    /// The future of [`race`].
+    /// The future of [`race`]; `R` is its output.
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
-    pub struct Race<I, T> {
+    pub struct Race<I, T, R> {
         #[pin]
         crew: Crew<I, T>,
+        poll: Poller<I, T, R>,
     }
 }
 
-impl<I: Racers> Future for Race<I, I::Team> {
-    type Output = <I as Racers>::Output;
+impl<I, T, R> Future for Race<I, T, R> {
+    type Output = R;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().crew.poll_with(cx, |team, first| {
-            team.output(first.expect("a race ends when its first branch has ended"))
-        })
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        let this = self.project();
+        (this.poll)(this.crew, cx)
     }
 }
 
 pin_project! {
-    /// The future of [`first_success`].
+    /// The future of [`first_success`]; `R` is its output.
     #[must_use = "futures do nothing unless polled"]
     #[derive(Debug)]
-    pub struct FirstSuccess<I, T> {
+    pub struct FirstSuccess<I, T, R> {
         #[pin]
         crew: Crew<I, T>,
+        poll: Poller<I, T, R>,
     }
 }
 
-type Value<I> = <<I as Racers>::Output as TaskOutput>::Ok;
-type Failure<I> = <<I as Racers>::Output as TaskOutput>::Err;
+impl<I, T, R> Future for FirstSuccess<I, T, R> {
+    type Output = R;
 
-impl<I: Racers> Future for FirstSuccess<I, I::Team> {
-    type Output = Result<Value<I>, AllFailed<Failure<I>>>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().crew.poll_with(cx, |mut team, first| match first {
-            Some(index) => {
-                let first = team.as_mut().output(index).into_result();
-                // They were expected, so they are not reported.
-                let errors = team.failures();
-                first.map_err(|error| AllFailed { errors: errors.into_iter().chain([error]).collect() })
-            }
-            None => Err(AllFailed { errors: team.failures() }),
-        })
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        let this = self.project();
+        (this.poll)(this.crew, cx)
     }
 }
 

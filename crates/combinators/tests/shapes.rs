@@ -1,7 +1,9 @@
 //! What must compile: futures that can be sent, bodies that borrow, and the ways to write a body
 //! (laws G1, A1, D1). What must not is in `src/misuse.rs`.
 
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use brigade_combinators::{
@@ -57,6 +59,58 @@ fn law_g1_a1_d1_every_future_is_send_inside_a_task() {
             Ok::<_, BoxError>(total)
         }));
         assert_eq!(task.await?, 9);
+        Ok::<_, BoxError>(())
+    })
+    .unwrap();
+}
+
+/// What foreign combinators do: keep the output beside the future.
+enum Stored<F: Future> {
+    Running(Pin<Box<F>>),
+    #[expect(dead_code, reason = "only its type matters")]
+    Done(F::Output),
+}
+
+impl<F: Future> Unpin for Stored<F> {}
+
+impl<F: Future> Future for Stored<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        match &mut *self {
+            Stored::Running(future) => future.as_mut().poll(cx),
+            Stored::Done(_) => Poll::Pending,
+        }
+    }
+}
+
+fn stored<F: Future>(future: F) -> Stored<F> {
+    Stored::Running(Box::pin(future))
+}
+
+/// The same where the output is stored by a stranger, who knows nothing of our parameters.
+#[test]
+fn law_g1_a1_d1_every_future_is_send_inside_a_strangers_future() {
+    simulate(async {
+        let task = spawn(is_send(async {
+            let group = TaskGroup::<BoxError>::scope(async |group| Ok(group.spawn(work(1)).await?));
+            let value = stored(group).await?;
+            stored(gather(vec![spawn(work(1))])).await?;
+            stored(gather((work(1), async { Ok::<_, BoxError>("text") }))).await?;
+            stored(gather([spawn(work(1))]).leave_running()).await?;
+            let _ = stored(gather([spawn(work(1))]).return_errors()).await;
+            stored(race([spawn(work(1))])).await?;
+            stored(first_success((spawn(work(1)), spawn(work(2))))).await?;
+            stored(timeout(ms(100), gather((spawn(work(1)), spawn(work(2)))))).await??;
+            let _ = stored(wait(vec![spawn(work(1))])).await;
+            let mut tasks = [spawn(work(1))];
+            let mut stream = as_completed(&mut tasks);
+            let _ = stored(stream.next()).await;
+            stored(move_on_after(ms(100), TaskGroup::<BoxError>::scope(async |_| Ok("text")))).await;
+            stored(Timeout::scope(ms(100), async |_t| work(1).await)).await??;
+            Ok::<_, BoxError>(value)
+        }));
+        assert_eq!(task.await?, 1);
         Ok::<_, BoxError>(())
     })
     .unwrap();

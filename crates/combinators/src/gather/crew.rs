@@ -94,7 +94,7 @@ pin_project! {
 pin_project! {
     /// See the module. `T` is the team that `I` becomes; a parameter for the reason told at
     /// [`Branch`](super::branch::Branch).
-    pub(crate) struct Crew<I, T> {
+    pub struct Crew<I, T> {
         #[pin]
         stage: Stage<I, T>,
         rule: Rule,

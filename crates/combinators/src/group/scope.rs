@@ -34,28 +34,37 @@ pin_project! {
     pub struct GroupScope<F, E, T>
     where
         E: 'static,
+        T: 'static,
     {
         // Declared before `scope`: tokens inside it settle while the scope still exists.
         #[pin]
         body: Option<F>,
         scope: Scope,
         desk: Desk<E, T>,
+        poll_body: PollBody<F, E, T>,
     }
 }
 
-impl<F, E: 'static, T> GroupScope<F, E, T> {
-    pub(super) fn new(body: F, station: Arc<Station<E>>) -> GroupScope<F, E, T> {
-        GroupScope { body: Some(body), scope: Scope::new(), desk: Desk::new(station) }
+/// How the body is polled. Chosen where the bounds are known, so that `impl Future` needs none: a proof
+/// that a task is `Send` must not depend on them, since it is made with lifetimes erased.
+type PollBody<F, E, T> = fn(Pin<&mut F>, &mut Context<'_>) -> Poll<Result<T, E>>;
+
+impl<F, E, T> GroupScope<F, E, T> {
+    pub(super) fn new(body: F, station: Arc<Station<E>>) -> GroupScope<F, E, T>
+    where
+        F: Future,
+        F::Output: ChildOutput<E, Ok = T>,
+    {
+        GroupScope {
+            body: Some(body),
+            scope: Scope::new(),
+            desk: Desk::new(station),
+            poll_body: |body, cx| body.poll(cx).map(ChildOutput::into_child_result),
+        }
     }
 }
 
-impl<F, E, T> Future for GroupScope<F, E, T>
-where
-    F: Future,
-    F::Output: ChildOutput<E, Ok = T>,
-    E: 'static,
-    T: 'static,
-{
+impl<F, E, T> Future for GroupScope<F, E, T> {
     type Output = Result<T, GroupError<E>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -77,18 +86,15 @@ where
     }
 }
 
-impl<F, E, T> GroupScope<F, E, T>
-where
-    F: Future,
-    F::Output: ChildOutput<E, Ok = T>,
-    E: 'static,
-{
+impl<F, E, T> GroupScope<F, E, T> {
     /// Ready once the body is gone.
     fn poll_body(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.as_mut().project();
         let body = this.body.as_mut().as_pin_mut().expect("the body is there until its stage ends");
-        let polled =
-            this.scope.enter(cx, Instant::FAR_FUTURE, |cx| catch_unwind(AssertUnwindSafe(|| body.poll(cx))));
+        let poll_body = *this.poll_body;
+        let polled = this
+            .scope
+            .enter(cx, Instant::FAR_FUTURE, |cx| catch_unwind(AssertUnwindSafe(|| poll_body(body, cx))));
         match polled {
             Ok(Poll::Pending) => return self.body_waits(cx),
             Ok(Poll::Ready(output)) => {
@@ -98,7 +104,7 @@ where
                 if this.scope.own_unsettled() {
                     drop(output);
                 } else {
-                    this.desk.body_ended(output.into_child_result());
+                    this.desk.body_ended(output);
                 }
             }
             Err(payload) => this.desk.body_panicked(payload),
