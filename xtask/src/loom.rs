@@ -17,6 +17,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     }
     for package in packages {
         let mut command = shell::cargo(&["test", "--release", "--lib", "--package", &package, "--", "loom"]);
+        // Link-time optimisation would take longer than the models; overflow and debug assertions are worth having.
+        command.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+        command.env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
         command.args(arguments).env("RUSTFLAGS", "--cfg loom");
         // Other flags make other artifacts: in a folder of their own they do not throw away the usual ones.
         command.env("CARGO_TARGET_DIR", shell::target().join("loom"));
