@@ -72,7 +72,7 @@ where
 #[must_use = "a runner does nothing until it is given a main"]
 pub struct Runner {
     flavor: Flavor,
-    grace: Option<Duration>,
+    grace: Duration,
     signals: bool,
     name: Option<Arc<str>>,
 }
@@ -86,7 +86,7 @@ enum Flavor {
 impl Runner {
     /// A runner with a worker for each processor, ten seconds of grace, and no interest in signals.
     pub fn new() -> Self {
-        Self { flavor: Flavor::MultiThread { workers: None }, grace: None, signals: false, name: None }
+        Self { flavor: Flavor::MultiThread { workers: None }, grace: GRACE, signals: false, name: None }
     }
 
     /// A runner that runs everything on the calling thread, in strict order.
@@ -102,11 +102,12 @@ impl Runner {
 
     /// How much time tasks get to end after main has, before they are aborted (law C13).
     pub fn grace(mut self, grace: Duration) -> Self {
-        self.grace = Some(grace);
+        self.grace = grace;
         self
     }
 
-    /// Whether SIGINT and SIGTERM cancel main; a second one then ends the grace at once (law R2).
+    /// Whether SIGINT and SIGTERM cancel main, whose grace begins with that; a second one ends the grace at once, and
+    /// main with it (law R2). A third has its default effect.
     pub fn signals(mut self, signals: bool) -> Self {
         self.signals = signals;
         self
@@ -214,12 +215,9 @@ impl Runner {
         }
         let (handle, drive, reactor) =
             self.flavor.make(location).map_err(|error| RunError(Cause::Io(error)))?;
-        let signals = self.signals.then(|| Signals::listen(&reactor, &handle)).transpose();
+        let signals = self.signals.then(|| Signals::listen(&reactor, &handle, self.grace)).transpose();
         let signals = signals.map_err(|error| RunError(Cause::Io(error)))?;
-        let mut options = RunOptions::new().location(location);
-        if let Some(grace) = self.grace {
-            options = options.grace(grace);
-        }
+        let mut options = RunOptions::new().location(location).grace(self.grace);
         if let Some(name) = self.name {
             options = options.name(name);
         }
@@ -334,3 +332,6 @@ impl Error for RunError {
         }
     }
 }
+
+/// How much time tasks get to end, if nothing else is said.
+const GRACE: Duration = Duration::from_secs(10);

@@ -324,3 +324,20 @@ fn cpu_ticks() -> u64 {
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
     fields.map(|field| field.parse::<u64>().expect("a number")).sum()
 }
+
+/// Compiles: futures of the network are `Send`, whatever names they were given.
+#[test]
+fn futures_with_borrowed_names_can_be_sent() {
+    fn send<T: Send>(_: T) {}
+
+    fn with(host: String) {
+        send(async move {
+            TcpStream::connect((host.as_str(), 80)).await.ok();
+            TcpStream::connect(&host).await.ok();
+            TcpListener::bind(host.as_str()).await.ok();
+            lookup_host(host.as_str()).await.ok();
+        });
+    }
+
+    with(String::new());
+}

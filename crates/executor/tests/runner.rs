@@ -118,10 +118,15 @@ mod signals {
     const CHILD: &str = "BRIGADE_TEST_SIGNAL";
 
     /// Begins the test of this name again in a child process, and waits until it says that it is ready.
-    fn child(name: &str) -> (Child, impl BufRead) {
+    fn child(name: &str) -> (Child, impl BufRead + use<>) {
+        child_with(name, "")
+    }
+
+    fn child_with(name: &str, grace: &str) -> (Child, impl BufRead + use<>) {
         let mut child = Command::new(std::env::current_exe().expect("this test"))
             .args(["--exact", name, "--nocapture", "--test-threads=1"])
             .env(CHILD, name)
+            .env("GRACE", grace)
             .stdout(Stdio::piped())
             .spawn()
             .expect("a child process");
@@ -145,7 +150,9 @@ mod signals {
     fn end(mut child: Child, mut output: impl BufRead) -> (Option<i32>, String) {
         let mut rest = String::new();
         output.read_to_string(&mut rest).expect("readable");
-        (child.wait().expect("it ends").code(), rest)
+        let status = child.wait().expect("it ends");
+        assert!(status.code().is_some(), "{status}: {rest}");
+        (status.code(), rest)
     }
 
     /// `ExitCode` has no number to read, so the child leaves by it through `main`'s own way: compared as text.
@@ -204,6 +211,25 @@ mod signals {
         assert_eq!(line, "first\n");
         send("-TERM", &child);
         assert_eq!(end(child, output).0, Some(143));
+    }
+
+    #[test]
+    fn law_r2_a_main_that_does_not_listen_is_ended_by_a_second_signal_or_after_the_grace() {
+        let name =
+            "signals::law_r2_a_main_that_does_not_listen_is_ended_by_a_second_signal_or_after_the_grace";
+        if is_child(name) {
+            let grace =
+                Duration::from_millis(std::env::var("GRACE").expect("set").parse().expect("a number"));
+            leave(Runner::new().workers(2).grace(grace).signals(true).exit_code(async {
+                println!("ready");
+                brigade_core::shield(sleep(Duration::from_secs(3600))).await;
+            }));
+        }
+        for (grace, signals) in [("3600000", 2), ("50", 1)] {
+            let (child, output) = child_with(name, grace);
+            (0..signals).for_each(|_| send("-INT", &child));
+            assert_eq!(end(child, output).0, Some(130));
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::time::Duration;
 use brigade_core::sleep;
 use futures_core::Stream;
 
+use super::resolve::look_up;
 use super::{TcpStream, ToSocketAddrs};
 use crate::reactor::source::{Direction, Registered};
 use crate::services::ambient_reactor;
@@ -47,7 +48,7 @@ impl TcpListener {
     /// The error of the last address, of the lookup, or that there is no runtime with sockets.
     pub async fn bind(address: impl ToSocketAddrs) -> io::Result<Self> {
         let mut last = None;
-        for address in address.resolve().await? {
+        for address in look_up(address.target()).await? {
             match StdListener::bind(address) {
                 Ok(listener) => return Self::from_std(listener),
                 Err(error) => last = Some(error),

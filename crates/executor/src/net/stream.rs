@@ -12,6 +12,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 
 use super::ToSocketAddrs;
 use super::listener::no_address;
+use super::resolve::look_up;
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::reactor::driver::Reactor;
 use crate::reactor::source::{Direction, Registered};
@@ -59,7 +60,7 @@ impl TcpStream {
     pub async fn connect(address: impl ToSocketAddrs) -> io::Result<Self> {
         let reactor = ambient_reactor()?;
         let mut last = None;
-        for address in address.resolve().await? {
+        for address in look_up(address.target()).await? {
             match Self::connect_to(reactor.clone(), address).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => last = Some(error),

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use brigade_core::{Handle, TaskRef};
 
@@ -12,7 +13,7 @@ use crate::reactor::driver::Reactor;
 pub(crate) enum Signals {}
 
 impl Signals {
-    pub(crate) fn listen(_reactor: &Arc<Reactor>, _handle: &Handle) -> io::Result<Self> {
+    pub(crate) fn listen(_reactor: &Arc<Reactor>, _handle: &Handle, _grace: Duration) -> io::Result<Self> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "signals are not supported on this system"))
     }
 
