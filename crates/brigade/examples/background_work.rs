@@ -4,7 +4,7 @@
 //! the task, if it had one, would come out of the `?`.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, TaskError, run, sleep, spawn};
 use stage::println;
@@ -18,7 +18,7 @@ async fn background_work() -> Result<&'static str, BoxError> {
 }
 
 /// Starts the work, does its own, and collects the result.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let task = spawn(background_work());
     println!("Task created. Main continues to run.");
     sleep(Duration::from_secs(1)).await;

@@ -5,7 +5,7 @@
 //! of it when the resource has been released.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, TaskError, bracket, run, sleep, spawn};
 use stage::println;
@@ -30,7 +30,7 @@ async fn clean(stove: Stove) {
 }
 
 /// Cancels a task that holds a resource, and waits until it has given it back.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let task = spawn(bracket(Stove { dishes: 0 }, cook, clean));
     sleep(Duration::from_millis(2500)).await;
     task.cancel();

@@ -3,6 +3,7 @@
 //! What to see: tasks, groups, timeouts and cancellation work as on every other backend, because the core
 //! builds them on the few methods below. `tests/custom_backend.rs` proves it with one line, the conformance
 //! suite of `brigade-testkit`. Jobs, timers and wakers are always run and dropped after the lock is released.
+#![allow(clippy::print_stdout, reason = "an example prints what it does")]
 
 use brigade::backend::{
     Backend, BlockingJob, Drive, Handle, Job, RunOptions, ScheduleInfo, TimerKey, run_main,
@@ -17,12 +18,13 @@ use std::thread::{Thread, current, park_timeout, spawn};
 use std::time::Duration;
 
 /// A backend that runs its jobs on the thread that drives it.
-pub struct Tiny {
+#[derive(Debug)]
+pub(crate) struct Tiny {
     state: Mutex<State>,
     start: std::time::Instant,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     jobs: VecDeque<Job>,
     timers: BTreeMap<u64, (Instant, Waker)>, // by number, so equal deadlines fire in the order of insertion
@@ -41,7 +43,7 @@ impl Wake for Unpark {
 
 impl Tiny {
     /// Builds the backend; its clock starts here.
-    pub fn new() -> Arc<Tiny> {
+    pub(crate) fn new() -> Arc<Tiny> {
         Arc::new(Tiny { state: Mutex::default(), start: std::time::Instant::now() })
     }
 
@@ -125,7 +127,7 @@ impl Drive for Tiny {
 }
 
 /// Shows that the combinators know nothing of the backend below them.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let nap = |millis| async move {
         sleep(Duration::from_millis(millis)).await;
         Ok::<_, BoxError>(millis)

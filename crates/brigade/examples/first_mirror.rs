@@ -4,7 +4,7 @@
 //! this program decides what becomes of them. All is over when the fastest mirror has answered.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, Builder, TaskError, run, sleep, wait};
 use stage::println;
@@ -16,7 +16,7 @@ async fn download(millis: u64) -> Result<String, BoxError> {
 }
 
 /// Asks three mirrors, takes the first answer, cancels the rest and waits until the rest is gone.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let mut mirrors = Vec::new();
     for (name, millis) in [("berlin", 500), ("tokyo", 2000), ("paris", 800)] {
         mirrors.push(Builder::new().name(name).spawn(download(millis)));

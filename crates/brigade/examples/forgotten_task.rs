@@ -5,7 +5,7 @@
 //! returns only after its cleanup of 100 ms.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, Builder, CancelExt as _, Handle, TaskError, run, sleep, spawn};
 use stage::println;
@@ -28,7 +28,7 @@ async fn turn_off() {
 }
 
 /// Starts two tasks, keeps no handle, and ends before the second.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     Handle::current().set_unobserved_hook(|failure| {
         let line = failure.location().line();
         println!("reported: {} (spawned in line {line}): {}", failure.task_name(), failure.message());

@@ -5,7 +5,7 @@
 //! still running are cancelled. (CPython would leave them running.)
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, TaskError, gather_all, run, sleep};
 use stage::println;
@@ -33,7 +33,7 @@ async fn fetch(dish: &'static str, millis: u64) -> Result<String, BoxError> {
 }
 
 /// Gathers two fetches that work and one that fails, in both ways.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let fetches = [fetch("soup", 2000), fetch("fish", 1000), fetch("salad", 1000)];
     for outcome in gather_all(fetches).return_errors().await {
         match outcome {

@@ -5,7 +5,7 @@
 //! borrow, and may have different types.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, TaskError, gather, run, sleep};
 use stage::println;
@@ -19,7 +19,7 @@ async fn fetch<T>(what: &str, seconds: u64, result: T) -> Result<T, BoxError> {
 }
 
 /// Gathers three fetches of 2, 3 and 1 seconds.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let names = [String::from("users"), String::from("posts"), String::from("comments")];
     let (users, posts, comment) = gather((
         fetch(&names[0], 2, 7),

@@ -5,7 +5,7 @@
 //! is aborted, and named. A second Ctrl-C ends the grace at once. The exit status is 130, or 143 for SIGTERM.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::net::{TcpListener, TcpStream};
 use brigade::{BoxError, Builder, CancelExt as _, Handle, Runner, TaskGroup, shield, sleep};
@@ -74,7 +74,7 @@ impl Drop for Apron {
 }
 
 /// Serves until it is cancelled; everything takes a multiple of `tick`.
-pub async fn program(tick: Duration) -> Result<(), BoxError> {
+pub(crate) async fn program(tick: Duration) -> Result<(), BoxError> {
     Handle::current().set_warning_hook(|warning| println!("warning: {warning}"));
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     Builder::new().name("indexer").spawn(indexer(tick));
@@ -90,7 +90,7 @@ pub async fn program(tick: Duration) -> Result<(), BoxError> {
 }
 
 /// Runs the program with signals on and a grace of ten ticks.
-pub fn run(tick: Duration) -> ExitCode {
+pub(crate) fn run(tick: Duration) -> ExitCode {
     Runner::new().signals(true).grace(10 * tick).exit_code(program(tick))
 }
 

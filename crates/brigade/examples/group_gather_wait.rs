@@ -5,7 +5,7 @@
 //! yourself what happens to those that are not done.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, TaskError, TaskGroup, gather_all, run, sleep, spawn, wait};
 use stage::println;
@@ -40,7 +40,7 @@ async fn with_wait() -> Result<Vec<String>, BoxError> {
 }
 
 /// Does the same jobs in three ways and shows the outputs side by side.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let group = with_group().await?;
     println!("group is ready");
     let gather = with_gather().await?;

@@ -4,7 +4,7 @@
 //! once, after the outcome of the task is readable.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, Builder, TaskError, TaskId, TaskRef, all_tasks, current_task, run, sleep};
 use stage::println;
@@ -28,7 +28,7 @@ fn print_tree(tasks: &[TaskRef], parent: Option<TaskId>, depth: usize) {
 }
 
 /// Prints the tree of the tasks, and waits for a callback.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let task = Builder::new().name("chef").spawn(chef());
     let _id = task.on_done(|chef| println!("callback: {} is done: {:?}", chef.name(), chef.state()));
 

@@ -4,7 +4,7 @@
 //! greets at once and says "Hello" one second later.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, TaskError, run, sleep};
 use stage::println;
@@ -18,7 +18,7 @@ async fn say_hello() -> Result<(), BoxError> {
 }
 
 /// Writes the recipe down; nothing of it happens before somebody awaits it.
-pub fn program() -> impl Future<Output = Result<(), BoxError>> + Send {
+pub(crate) fn program() -> impl Future<Output = Result<(), BoxError>> + Send {
     let recipe = say_hello();
     println!("created");
     recipe

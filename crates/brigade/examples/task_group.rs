@@ -5,7 +5,7 @@
 //! and main goes on.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, TaskError, TaskGroup, run, sleep};
 use stage::println;
@@ -50,7 +50,7 @@ async fn worker(number: u64) -> Result<(), BoxError> {
 }
 
 /// Runs three workers in a group, of which the second fails.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let outcome = TaskGroup::<BoxError>::scope(async |group| {
         for number in 1..=3 {
             group.spawn_named(format!("worker-{number}"), worker(number));

@@ -5,7 +5,7 @@
 //! standard error; the panic is caught at the task's boundary and becomes its outcome.)
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, Builder, Task, TaskError, run, sleep};
 use stage::println;
@@ -40,7 +40,7 @@ fn print_table(title: &str, tasks: &[Task<u32, BoxError>]) {
 }
 
 /// Prints the states of four tasks before and after 100 ms, then awaits them.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     let names = ["value", "failed", "cancelled", "panicked"];
     let tasks = names.map(|name| Builder::new().name(name).spawn(dish(name)));
     print_table("before", &tasks);

@@ -5,7 +5,7 @@
 //! group returns when the children of the group are gone.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::{BoxError, Instant, TaskError, TaskGroup, Timeout, run, sleep, timeout, wait_for};
 use stage::println;
@@ -28,7 +28,7 @@ async fn slow_operation(place: &'static str) {
 }
 
 /// Times a slow operation out in five ways.
-pub async fn program() -> Result<(), BoxError> {
+pub(crate) async fn program() -> Result<(), BoxError> {
     if timeout(SECOND, slow_operation("timeout")).await.is_err() {
         println!("timeout: timed out");
     }

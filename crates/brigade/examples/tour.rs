@@ -6,11 +6,11 @@
 //! A program that prints a wrong line, or a right one at a wrong time, fails the tour: the exit status says so.
 
 #[path = "support/programs.rs"]
-pub mod programs;
+mod programs;
 
 #[cfg(unix)]
 #[path = "support/process.rs"]
-pub mod process;
+mod process;
 
 use brigade::backend::{Backend, Handle, RunOptions, run_main};
 use brigade_testkit::Simulation;

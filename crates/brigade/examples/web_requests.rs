@@ -8,7 +8,7 @@
 //! in the order of the URLs, and a refused connection is an error with its URL in it that hides no other.
 
 #[path = "support/stage.rs"]
-pub mod stage;
+pub(crate) mod stage;
 
 use brigade::hyper::{BrigadeIo, BrigadeTimer};
 use brigade::net::{TcpListener, TcpStream};
@@ -45,7 +45,7 @@ async fn fetch_status(url: String) -> Result<u16, BoxError> {
 }
 
 /// Asks all `urls`, first one after the other, then together.
-pub async fn visit(urls: Vec<String>) -> Result<(), BoxError> {
+pub(crate) async fn visit(urls: Vec<String>) -> Result<(), BoxError> {
     println!("one after the other:");
     for url in &urls {
         match fetch_status(url.clone()).await {
@@ -79,7 +79,7 @@ async fn serve(listener: TcpListener, status: StatusCode, delay: Duration) -> Re
 }
 
 /// Starts servers that answer after `delay`, and visits them.
-pub async fn demo(delay: Duration) -> Result<(), BoxError> {
+pub(crate) async fn demo(delay: Duration) -> Result<(), BoxError> {
     let mut urls = Vec::new();
     for code in [200, 200, 404, 503] {
         let listener = TcpListener::bind("127.0.0.1:0").await?;

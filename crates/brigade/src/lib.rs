@@ -5,6 +5,7 @@
 
 #[cfg(feature = "hyper")]
 pub mod hyper;
+#[cfg(doctest)]
 mod misuse;
 pub mod prelude;
 

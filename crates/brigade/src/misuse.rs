@@ -11,7 +11,6 @@
 /// ```no_run
 /// brigade::spawn(async { Ok::<_, brigade::BoxError>(42) });
 /// ```
-#[doc(hidden)]
 pub mod output_that_is_no_result {}
 
 /// `spawn` may move a task between threads; the twin is for values that must stay.
@@ -31,7 +30,6 @@ pub mod output_that_is_no_result {}
 ///     drop(shared);
 /// });
 /// ```
-#[doc(hidden)]
 pub mod future_that_is_not_send {}
 
 /// Law G1: the body of a group may borrow, its children may not; the twin gives the child its own copy.
@@ -59,7 +57,6 @@ pub mod future_that_is_not_send {}
 ///     .await;
 /// }
 /// ```
-#[doc(hidden)]
 pub mod child_that_borrows {}
 
 /// Law A1: a task is given to an aggregate once, because it is moved; the twin shares it (law T13).
@@ -76,7 +73,6 @@ pub mod child_that_borrows {}
 ///     let _ = brigade::gather([task.clone(), task]).await;
 /// }
 /// ```
-#[doc(hidden)]
 pub mod task_that_is_awaited_twice {}
 
 /// Law C4: a caught cancellation is no error, so `?` cannot carry it off in a box; the twin resumes it.
@@ -96,5 +92,4 @@ pub mod task_that_is_awaited_twice {}
 ///     }
 /// }
 /// ```
-#[doc(hidden)]
 pub mod cancellation_behind_a_question_mark {}

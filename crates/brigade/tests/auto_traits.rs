@@ -23,6 +23,7 @@ macro_rules! table {
 macro_rules! is {
     ($bound:ident, $type:ty) => {{
         struct Probe<T: ?Sized>(std::marker::PhantomData<T>);
+        #[allow(dead_code, reason = "unused where the bound holds")]
         trait No {
             const HOLDS: bool = false;
         }

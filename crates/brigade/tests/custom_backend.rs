@@ -2,6 +2,6 @@
 
 #[path = "../examples/custom_backend.rs"]
 #[allow(dead_code, reason = "the example's own main is not called from here")]
-pub mod custom_backend;
+mod custom_backend;
 
 brigade_testkit::conformance!(tiny, crate::custom_backend::Tiny::new());

@@ -4,7 +4,7 @@
 //! are real there and only bounded; `graceful_shutdown` needs signals and has a test of its own.
 
 #[path = "../examples/support/programs.rs"]
-pub mod programs;
+mod programs;
 
 use brigade::backend::{Handle, RunOptions, run_main};
 use brigade_testkit::Simulation;

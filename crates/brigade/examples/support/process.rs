@@ -6,13 +6,14 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How the process ended, and what it had printed.
-pub struct Ended {
+#[derive(Debug)]
+pub(crate) struct Ended {
     /// Its exit status.
-    pub status: ExitStatus,
+    pub(crate) status: ExitStatus,
     /// Its lines, with the times that it gave them.
-    pub lines: Vec<(Duration, String)>,
+    pub(crate) lines: Vec<(Duration, String)>,
     /// From its first line to its end.
-    pub span: Duration,
+    pub(crate) span: Duration,
 }
 
 /// Starts `command`, waits for its line `ready`, and sends each signal that long after the one before.
@@ -20,7 +21,7 @@ pub struct Ended {
 /// # Errors
 ///
 /// The command cannot be started, or its output cannot be read.
-pub fn run_with_signals(
+pub(crate) fn run_with_signals(
     command: &mut Command,
     ready: &str,
     signals: &[(Duration, Signal)],

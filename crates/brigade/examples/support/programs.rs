@@ -2,36 +2,36 @@
 #![allow(dead_code, reason = "the examples' own `main`s are not called from here")]
 #![allow(clippy::duplicate_mod, reason = "every example has its own stage, so programs can run side by side")]
 
-pub mod script;
+pub(crate) mod script;
 
 #[path = "../background_work.rs"]
-pub mod background_work;
+pub(crate) mod background_work;
 #[path = "../cancel_with_cleanup.rs"]
-pub mod cancel_with_cleanup;
+pub(crate) mod cancel_with_cleanup;
 #[path = "../first_mirror.rs"]
-pub mod first_mirror;
+pub(crate) mod first_mirror;
 #[path = "../forgotten_task.rs"]
-pub mod forgotten_task;
+pub(crate) mod forgotten_task;
 #[path = "../gather_errors.rs"]
-pub mod gather_errors;
+pub(crate) mod gather_errors;
 #[path = "../gather_results.rs"]
-pub mod gather_results;
+pub(crate) mod gather_results;
 #[path = "../graceful_shutdown.rs"]
-pub mod graceful_shutdown;
+pub(crate) mod graceful_shutdown;
 #[path = "../group_gather_wait.rs"]
-pub mod group_gather_wait;
+pub(crate) mod group_gather_wait;
 #[path = "../names_and_callbacks.rs"]
-pub mod names_and_callbacks;
+pub(crate) mod names_and_callbacks;
 #[path = "../say_hello.rs"]
-pub mod say_hello;
+pub(crate) mod say_hello;
 #[path = "../task_group.rs"]
-pub mod task_group;
+pub(crate) mod task_group;
 #[path = "../task_states.rs"]
-pub mod task_states;
+pub(crate) mod task_states;
 #[path = "../timeouts.rs"]
-pub mod timeouts;
+pub(crate) mod timeouts;
 #[path = "../web_requests.rs"]
-pub mod web_requests;
+pub(crate) mod web_requests;
 
 use brigade::BoxError;
 use script::Script;
@@ -39,21 +39,23 @@ use std::pin::Pin;
 use std::time::Duration;
 
 /// A program, and what it must show.
-pub struct Program {
+#[derive(Debug)]
+pub(crate) struct Program {
     /// The name of its file.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What it teaches, in one line.
-    pub teaches: &'static str,
+    pub(crate) teaches: &'static str,
     /// What it must print, and when.
-    pub script: Script,
+    pub(crate) script: Script,
     /// How it is run.
-    pub play: Play,
+    pub(crate) play: Play,
     /// Takes the lines that it printed in this process.
-    pub take: fn() -> Vec<(Duration, String)>,
+    pub(crate) take: fn() -> Vec<(Duration, String)>,
 }
 
 /// What a program needs.
-pub enum Play {
+#[derive(Debug)]
+pub(crate) enum Play {
     /// Nothing but a runtime: it runs on every backend, and in virtual time.
     Anywhere(fn() -> BoxFuture),
     /// Sockets, so real time. The argument divides all its times.
@@ -63,12 +65,12 @@ pub enum Play {
 }
 
 /// A program, ready to run.
-pub type BoxFuture = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
+pub(crate) type BoxFuture = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
 
 macro_rules! programs {
     ($($name:ident, $script:ident, $play:expr, $teaches:literal;)*) => {
         /// All programs, in the order of the tour.
-        pub const PROGRAMS: [Program; 14] = [$(Program {
+        pub(crate) const PROGRAMS: [Program; 14] = [$(Program {
             name: stringify!($name),
             teaches: $teaches,
             script: script::$script,

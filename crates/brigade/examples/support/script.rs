@@ -6,14 +6,14 @@
 use std::time::Duration;
 
 /// The lines of a program with their times in milliseconds, in order.
-pub type Script = &'static [(u64, &'static str)];
+pub(crate) type Script = &'static [(u64, &'static str)];
 
 /// Compares every line and its time: for virtual time, in which nothing is late.
 ///
 /// # Errors
 ///
 /// The first difference, in words.
-pub fn compare_exactly(printed: &[(Duration, String)], script: Script) -> Result<(), String> {
+pub(crate) fn compare_exactly(printed: &[(Duration, String)], script: Script) -> Result<(), String> {
     for (index, (millis, pattern)) in script.iter().enumerate() {
         let (at, text) = printed.get(index).ok_or_else(|| format!("`{pattern}` is missing"))?;
         if *at != Duration::from_millis(*millis) || !matches(pattern, text) {
@@ -32,7 +32,7 @@ pub fn compare_exactly(printed: &[(Duration, String)], script: Script) -> Result
 /// # Errors
 ///
 /// The first difference, in words.
-pub fn compare_loosely(
+pub(crate) fn compare_loosely(
     printed: &[(Duration, String)],
     script: Script,
     speed: u32,
@@ -53,7 +53,7 @@ pub fn compare_loosely(
 }
 
 /// Whether `text` is `pattern` with each `*` replaced by something.
-pub fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
     let mut open = false;
@@ -65,9 +65,9 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     rest.is_empty() || open
 }
 
-pub const SAY_HELLO: Script = &[(0, "created"), (0, "Greeting in one second..."), (1000, "Hello")];
+pub(crate) const SAY_HELLO: Script = &[(0, "created"), (0, "Greeting in one second..."), (1000, "Hello")];
 
-pub const BACKGROUND_WORK: Script = &[
+pub(crate) const BACKGROUND_WORK: Script = &[
     (0, "Task created. Main continues to run."),
     (0, "Starting background work..."),
     (1000, "Main did some other work."),
@@ -75,7 +75,7 @@ pub const BACKGROUND_WORK: Script = &[
     (2000, "Task completed with result: Success"),
 ];
 
-pub const WEB_REQUESTS: Script = &[
+pub(crate) const WEB_REQUESTS: Script = &[
     (0, "one after the other:"),
     (500, "200 http://127.0.0.1:*/"),
     (1000, "200 http://127.0.0.1:*/"),
@@ -91,7 +91,7 @@ pub const WEB_REQUESTS: Script = &[
     (2500, "done"),
 ];
 
-pub const TASK_GROUP: Script = &[
+pub(crate) const TASK_GROUP: Script = &[
     (1000, "Worker 1 finished"),
     (2000, "Worker 2 fails"),
     (2000, "Worker 3 was cancelled"),
@@ -100,7 +100,7 @@ pub const TASK_GROUP: Script = &[
     (2000, "Main goes on"),
 ];
 
-pub const GATHER_RESULTS: Script = &[
+pub(crate) const GATHER_RESULTS: Script = &[
     (0, "Fetching users..."),
     (0, "Fetching posts..."),
     (0, "Fetching comments..."),
@@ -110,7 +110,7 @@ pub const GATHER_RESULTS: Script = &[
     (3000, "Results: 7 users, posts [\"soup\", \"bread\"], comment \"salty\""),
 ];
 
-pub const GATHER_ERRORS: Script = &[
+pub(crate) const GATHER_ERRORS: Script = &[
     (2000, "value: soup after 2000 ms"),
     (2000, "error: the fish is off"),
     (2000, "value: salad after 1000 ms"),
@@ -119,7 +119,7 @@ pub const GATHER_ERRORS: Script = &[
     (3000, "gather failed: the fish is off"),
 ];
 
-pub const FIRST_MIRROR: Script = &[
+pub(crate) const FIRST_MIRROR: Script = &[
     (500, "berlin: file of the mirror that takes 500 ms"),
     (500, "2 pending"),
     (500, "tokyo: cancelled, another mirror was faster"),
@@ -127,7 +127,7 @@ pub const FIRST_MIRROR: Script = &[
     (500, "cleanup complete"),
 ];
 
-pub const CANCEL_WITH_CLEANUP: Script = &[
+pub(crate) const CANCEL_WITH_CLEANUP: Script = &[
     (0, "step 0"),
     (1000, "step 1"),
     (2000, "step 2"),
@@ -136,7 +136,7 @@ pub const CANCEL_WITH_CLEANUP: Script = &[
     (2700, "main confirms: cancelled (Explicit)"),
 ];
 
-pub const TIMEOUTS: Script = &[
+pub(crate) const TIMEOUTS: Script = &[
     (1000, "timeout: dropped"),
     (1000, "timeout: timed out"),
     (2000, "wait_for: dropped"),
@@ -149,7 +149,7 @@ pub const TIMEOUTS: Script = &[
     (6000, "group: timed out, its child is gone"),
 ];
 
-pub const TASK_STATES: Script = &[
+pub(crate) const TASK_STATES: Script = &[
     (0, "before"),
     (0, "value     | done false | cancelled false | * | result - | error -"),
     (0, "failed    | done false | cancelled false | * | result - | error -"),
@@ -169,7 +169,7 @@ pub const TASK_STATES: Script = &[
     (100, "await panicked: panic, the pan is on fire"),
 ];
 
-pub const NAMES_AND_CALLBACKS: Script = &[
+pub(crate) const NAMES_AND_CALLBACKS: Script = &[
     (0, "chef opens the kitchen"),
     (500, "4 tasks"),
     (500, "main (Running, line *)"),
@@ -181,14 +181,14 @@ pub const NAMES_AND_CALLBACKS: Script = &[
     (1100, "result: dinner is served"),
 ];
 
-pub const FORGOTTEN_TASK: Script = &[
+pub(crate) const FORGOTTEN_TASK: Script = &[
     (100, "reported: eggs (spawned in line *): no eggs today"),
     (500, "main ends"),
     (500, "soup: cancelled, turning the stove off"),
     (600, "soup: the stove is off"),
 ];
 
-pub const GRACEFUL_SHUTDOWN: Script = &[
+pub(crate) const GRACEFUL_SHUTDOWN: Script = &[
     (0, "alice connected"),
     (0, "bob connected"),
     (500, "stop accepting"),
@@ -201,7 +201,7 @@ pub const GRACEFUL_SHUTDOWN: Script = &[
     (1700, "warning: *indexer*"),
 ];
 
-pub const GROUP_GATHER_WAIT: Script = &[
+pub(crate) const GROUP_GATHER_WAIT: Script = &[
     (1000, "group is ready"),
     (2000, "gather is ready"),
     (3000, "wait is ready"),

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A printed line, and when it was printed, counted from the start of the runtime.
-pub type Line = (Duration, String);
+pub(crate) type Line = (Duration, String);
 
 static LINES: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 
@@ -20,7 +20,7 @@ macro_rules! println {
 pub(crate) use println;
 
 /// Prints `text` with its time, and remembers both.
-pub fn print_line(text: String) {
+pub(crate) fn print_line(text: String) {
     let mut lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
     let at = match brigade::Handle::try_current() {
         Some(runtime) => runtime.backend().now() - brigade::Instant::ZERO,
@@ -33,6 +33,6 @@ pub fn print_line(text: String) {
 }
 
 /// Takes what this copy has printed so far.
-pub fn take() -> Vec<Line> {
+pub(crate) fn take() -> Vec<Line> {
     std::mem::take(&mut *LINES.lock().unwrap_or_else(PoisonError::into_inner))
 }
