@@ -17,6 +17,9 @@ fn check(file: &str) {
             continue;
         }
         all += 1;
+        if std::env::var_os("VERBOSE").is_some() {
+            eprintln!("run {}", scenario.id);
+        }
         let expected = scenario.expect.clone().expect("a line of the corpus has a trace");
         let run = || run_scenario(&Simulation::new(), &scenario).compare(&expected);
         match catch_unwind(AssertUnwindSafe(run)) {

@@ -36,7 +36,7 @@ fn a_queued_job_is_removed_unrun() {
                 let started = started.clone();
                 let job = spawn_blocking(move || {
                     started.open();
-                    drop(receive.recv());
+                    let _ = receive.recv();
                 });
                 (send, job)
             })

@@ -7,6 +7,7 @@
 
 use std::fmt::Debug;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -140,6 +141,8 @@ impl Shift {
         F::Output: TaskOutput<Err: Debug>,
     {
         let watchdog = self.watch();
+        // Boxed, as in the prelude's `spawn`, so that the suite compiles faster.
+        let main: Pin<Box<dyn Future<Output = F::Output>>> = Box::pin(main);
         let outcome = run_main_local(&self.handle, &*self.drive, RunOptions::new(), main);
         drop(watchdog);
         let value = expect_value(outcome);
@@ -168,6 +171,7 @@ impl Shift {
         F::Output: TaskOutput<Ok: Send, Err: Send>,
     {
         let watchdog = self.watch();
+        let main: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(main);
         let outcome = run_main(&self.handle, &*self.drive, options, main);
         drop(watchdog);
         outcome

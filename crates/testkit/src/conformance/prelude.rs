@@ -35,6 +35,31 @@ impl fmt::Display for Burnt {
 
 impl std::error::Error for Burnt {}
 
+/// [`brigade_core::spawn`] of a boxed future: one instance for each output type instead of one for each of
+/// the suite's hundreds of futures, which halves the time that the suite takes to compile.
+#[track_caller]
+pub(crate) fn spawn<F>(future: F) -> Task<<F::Output as TaskOutput>::Ok, <F::Output as TaskOutput>::Err>
+where
+    F: Future + Send + 'static,
+    F::Output: TaskOutput<Ok: Send, Err: Send>,
+{
+    let boxed: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(future);
+    brigade_core::spawn(boxed)
+}
+
+/// [`brigade_core::spawn_local`] of a boxed future.
+#[track_caller]
+pub(crate) fn spawn_local<F>(
+    future: F,
+) -> Task<<F::Output as TaskOutput>::Ok, <F::Output as TaskOutput>::Err>
+where
+    F: Future + 'static,
+    F::Output: TaskOutput,
+{
+    let boxed: Pin<Box<dyn Future<Output = F::Output>>> = Box::pin(future);
+    brigade_core::spawn_local(boxed)
+}
+
 pub(crate) fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }

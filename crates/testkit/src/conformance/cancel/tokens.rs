@@ -39,8 +39,7 @@ pub fn law_c4_resume_never_returns(kitchen: &Kitchen) {
         let item = dropped.item();
         let outcome = caught::<_, ()>(|token| async move {
             let _item = item;
-            let never: Never = token.resume().await;
-            never
+            token.resume().await
         });
         cancelled(outcome.await);
         assert_eq!(dropped.dropped(), 1, "the handler was dropped where it resumed");

@@ -73,25 +73,23 @@ pub fn case_061_the_latest_waker_wins(kitchen: &Kitchen) {
     }
     type Library = Pin<Box<dyn Future<Output = ()> + Send>>;
     kitchen.run(async {
-        let go = Gate::new();
-        let held = || {
-            let go = go.clone();
+        let held = |go: Gate| {
             spawn(async move {
                 go.wait().await;
                 Ok::<_, Burnt>(())
             })
         };
-        let (joined, watched, shared, waited) = (held(), held(), held().shared(), held());
-        let finished = watched.finished();
-        let futures: Vec<Library> = vec![
-            Box::pin(async move { drop(joined.await) }),
-            Box::pin(async move { finished.await }),
-            Box::pin(async move { drop(shared.await) }),
-            Box::pin(async move { drop(wait(vec![waited]).await) }),
-            Box::pin(sleep(ms(20))),
-            Box::pin(async move { drop(timeout(ms(20), pending::<()>()).await) }),
+        let makers: [fn(Task<(), Burnt>) -> Library; 6] = [
+            |task| Box::pin(async move { drop(task.await) }),
+            |task| Box::pin(async move { task.finished().await }),
+            |task| Box::pin(async move { drop(task.shared().await) }),
+            |task| Box::pin(async move { drop(wait(vec![task]).await) }),
+            |_| Box::pin(sleep(ms(20))),
+            |_| Box::pin(async { drop(timeout(ms(20), pending::<()>()).await) }),
         ];
-        for mut future in futures {
+        for make in makers {
+            let go = Gate::new();
+            let mut future = make(held(go.clone()));
             let ((stale, first), (fresh, second)) = {
                 let bell = || {
                     let gate = Gate::new();
@@ -104,10 +102,7 @@ pub fn case_061_the_latest_waker_wins(kitchen: &Kitchen) {
             go.open();
             fresh.wait().await;
             assert!(!stale.is_open(), "the old waker was woken");
-            // The gate stays open: only the first held task is still pending for the next one.
-            drop(future);
         }
-        value(watched.await);
     });
 }
 

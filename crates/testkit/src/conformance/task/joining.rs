@@ -21,7 +21,8 @@ pub fn law_t11_awaiting_the_finished_does_not_suspend(kitchen: &Kitchen) {
 
 /// A task that awaits itself panics with a message that names it.
 pub fn law_t11_awaiting_oneself_panics(kitchen: &Kitchen) {
-    kitchen.run(async {
+    let shift = kitchen.open();
+    shift.run_reporting(async {
         let (own, result) = (Slot::<Task<(), Burnt>>::new(), Gate::new());
         let (slot, go) = (own.clone(), result.clone());
         let task = Builder::new().name("narcissus").spawn(async move {
@@ -38,6 +39,9 @@ pub fn law_t11_awaiting_oneself_panics(kitchen: &Kitchen) {
         called.wait().await;
         assert_eq!(watch.state(), TaskState::Done(Ending::Panicked));
     });
+    let reports = shift.reports();
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    assert!(reports[0].message.contains("narcissus"), "{reports:?}");
 }
 
 /// The message of such a panic names the task; watching and waiting for all are no way around it.

@@ -107,6 +107,7 @@ pub fn law_d4_external_request_while_the_expiry_unwinds(kitchen: &Kitchen) {
         });
         handling.wait().await;
         task.cancel();
+        turns(5).await;
         go.open();
         assert_eq!(cancelled(task.await).kind(), CancelKind::Explicit);
         assert!(!seen.is_open(), "the request was turned into TimedOut");
