@@ -11,7 +11,8 @@
 //! | field | written by |
 //! |---|---|
 //! | `task`, `budget` | [`enter_task`]; `budget` also by [`spend`] |
-//! | `node`, `epoch`, `deadline`, `waker`, `open` | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
+//! | `node`, `frame`, `waker`, `open` | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
+//! | `root_waker`, `delivering`, `repoll` | [`enter_task`], [`start_pass`], [`ask_for_repoll`] |
 //! | `runtime` | [`enter_runtime`] |
 
 use std::cell::Cell;
@@ -33,12 +34,34 @@ struct Here {
     budget: Cell<u8>,
     open: Cell<bool>,
     node: Cell<ManuallyDrop<Option<Arc<Node>>>>,
-    epoch: Cell<u32>,
-    deadline: Cell<Instant>,
-    waker: Cell<(*const (), *const RawWakerVTable)>,
+    frame: Cell<Frame>,
+    waker: Cell<Identity>,
+    root_waker: Cell<Identity>,
+    delivering: Cell<bool>,
+    repoll: Cell<bool>,
     runtime: Cell<ManuallyDrop<Option<Handle>>>,
     thread: Cell<u64>,
 }
+
+/// What a scope says about itself to the code inside.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    /// The number of the current poll.
+    pub(crate) epoch: u32,
+    /// The tightest deadline around that has not fired (law D4).
+    pub(crate) deadline: Instant,
+    /// A request to this scope, or to one around it, is about to be delivered (law C5).
+    pub(crate) pressing: bool,
+}
+
+impl Frame {
+    const OUTSIDE: Frame = Frame { epoch: 0, deadline: Instant::FAR_FUTURE, pressing: false };
+}
+
+/// A waker's data and vtable.
+type Identity = (*const (), *const RawWakerVTable);
+
+const NOBODY: Identity = (std::ptr::null(), std::ptr::null());
 
 thread_local! {
     static HERE: Here = const {
@@ -47,9 +70,11 @@ thread_local! {
             budget: Cell::new(0),
             open: Cell::new(false),
             node: Cell::new(ManuallyDrop::new(None)),
-            epoch: Cell::new(0),
-            deadline: Cell::new(Instant::FAR_FUTURE),
-            waker: Cell::new((std::ptr::null(), std::ptr::null())),
+            frame: Cell::new(Frame::OUTSIDE),
+            waker: Cell::new(NOBODY),
+            root_waker: Cell::new(NOBODY),
+            delivering: Cell::new(false),
+            repoll: Cell::new(false),
             runtime: Cell::new(ManuallyDrop::new(None)),
             thread: Cell::new(0),
         }
@@ -69,7 +94,10 @@ pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
         task: here.task.replace(task.map(NonNull::from)),
         budget: here.budget.replace(BUDGET),
         open: here.open.replace(false),
-        deadline: here.deadline.replace(Instant::FAR_FUTURE),
+        frame: here.frame.replace(Frame::OUTSIDE),
+        root_waker: here.root_waker.get(),
+        delivering: here.delivering.replace(false),
+        repoll: here.repoll.replace(false),
         _lifetime: std::marker::PhantomData,
     })
 }
@@ -79,7 +107,10 @@ pub(crate) struct TaskGuard<'a> {
     task: Option<NonNull<TaskMeta>>,
     budget: u8,
     open: bool,
-    deadline: Instant,
+    frame: Frame,
+    root_waker: Identity,
+    delivering: bool,
+    repoll: bool,
     _lifetime: std::marker::PhantomData<&'a TaskMeta>,
 }
 
@@ -89,29 +120,66 @@ impl Drop for TaskGuard<'_> {
             here.task.set(self.task);
             here.budget.set(self.budget);
             here.open.set(self.open);
-            here.deadline.set(self.deadline);
+            here.frame.set(self.frame);
+            here.root_waker.set(self.root_waker);
+            here.delivering.set(self.delivering);
+            here.repoll.set(self.repoll);
         });
     }
+}
+
+/// Starts a pass of the current task's poll: the root polls again at once when a request was delivered
+/// to code that shares its waker, so that a delivery takes no further turn (law C2).
+pub(crate) fn start_pass(waker: &Waker, delivering: bool) {
+    HERE.with(|here| {
+        here.root_waker.set(identity(waker));
+        here.delivering.set(delivering);
+        here.repoll.set(false);
+    });
+}
+
+/// A request was delivered: whoever got it is to be polled.
+pub(crate) fn ask_for_repoll() {
+    HERE.with(|here| here.repoll.set(true));
+}
+
+/// Whether that was asked for during this pass.
+pub(crate) fn repoll_wanted() -> bool {
+    HERE.with(|here| here.repoll.get())
+}
+
+/// Whether this pass was asked for by a delivery.
+pub(crate) fn is_delivering() -> bool {
+    HERE.with(|here| here.delivering.get())
+}
+
+/// Whether a scope around the running code has requests that are about to be delivered.
+pub(crate) fn is_pressing() -> bool {
+    let (open, pressing) = HERE.with(|here| (here.open.get(), here.frame.get().pressing));
+    open && (pressing || with_task(|task| task.is_some_and(TaskMeta::is_about_to_deliver)))
+}
+
+/// `waker`, unless it is the current task's own.
+pub(crate) fn foreign_to_root(waker: &Waker) -> Option<&Waker> {
+    (!same(identity(waker), HERE.with(|here| here.root_waker.get()))).then_some(waker)
 }
 
 /// Calls `poll` with the scope that owns `node` as the innermost one. The node moves into the
 /// thread-local for that time, and back even when `poll` panics.
 pub(crate) fn enter_scope<R>(
     node: &mut Option<Arc<Node>>,
-    epoch: u32,
-    deadline: Instant,
+    frame: Frame,
     waker: &Waker,
     poll: impl FnOnce() -> R,
 ) -> R {
-    let _guard = ScopeGuard::enter(node, true, epoch, deadline, identity(waker));
+    let _guard = ScopeGuard::enter(node, true, frame, identity(waker));
     poll()
 }
 
 /// Calls `poll` where no scope can be reached and no deadline is seen (law C11).
 pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
     let mut no_node = None;
-    let no_waker = (std::ptr::null(), std::ptr::null());
-    let _guard = ScopeGuard::enter(&mut no_node, false, 0, Instant::FAR_FUTURE, no_waker);
+    let _guard = ScopeGuard::enter(&mut no_node, false, Frame::OUTSIDE, NOBODY);
     poll()
 }
 
@@ -119,26 +187,18 @@ struct ScopeGuard<'a> {
     slot: &'a mut Option<Arc<Node>>,
     node: ManuallyDrop<Option<Arc<Node>>>,
     open: bool,
-    epoch: u32,
-    deadline: Instant,
-    waker: (*const (), *const RawWakerVTable),
+    frame: Frame,
+    waker: Identity,
 }
 
 impl<'a> ScopeGuard<'a> {
-    fn enter(
-        slot: &'a mut Option<Arc<Node>>,
-        open: bool,
-        epoch: u32,
-        deadline: Instant,
-        waker: (*const (), *const RawWakerVTable),
-    ) -> ScopeGuard<'a> {
+    fn enter(slot: &'a mut Option<Arc<Node>>, open: bool, frame: Frame, waker: Identity) -> ScopeGuard<'a> {
         let node = ManuallyDrop::new(slot.take());
         HERE.with(|here| ScopeGuard {
             slot,
             node: here.node.replace(node),
             open: here.open.replace(open),
-            epoch: here.epoch.replace(epoch),
-            deadline: here.deadline.replace(deadline),
+            frame: here.frame.replace(frame),
             waker: here.waker.replace(waker),
         })
     }
@@ -150,8 +210,7 @@ impl Drop for ScopeGuard<'_> {
         HERE.with(|here| {
             *self.slot = ManuallyDrop::into_inner(here.node.replace(outer));
             here.open.set(self.open);
-            here.epoch.set(self.epoch);
-            here.deadline.set(self.deadline);
+            here.frame.set(self.frame);
             here.waker.set(self.waker);
         });
     }
@@ -172,12 +231,12 @@ pub(crate) fn scope_node() -> Option<Arc<Node>> {
 
 /// The number of the innermost scope's current poll.
 pub(crate) fn epoch() -> u32 {
-    HERE.with(|here| here.epoch.get())
+    HERE.with(|here| here.frame.get().epoch)
 }
 
 /// The tightest deadline around the running code that has not fired (law D4).
 pub(crate) fn deadline() -> Instant {
-    HERE.with(|here| here.deadline.get())
+    HERE.with(|here| here.frame.get().deadline)
 }
 
 /// `waker`, unless it is the one with which the innermost scope is polled.
@@ -185,10 +244,7 @@ pub(crate) fn deadline() -> Instant {
 /// async-task's vtable is a constant that may stand at several addresses, so `will_wake` can fail to
 /// recognise a task's own waker; its data pointer is the task, which decides.
 pub(crate) fn foreign(waker: &Waker) -> Option<&Waker> {
-    let (data, vtable) = identity(waker);
-    let (scope_data, scope_vtable) = HERE.with(|here| here.waker.get());
-    let same = data == scope_data && (!data.is_null() || std::ptr::eq(vtable, scope_vtable));
-    (!same).then_some(waker)
+    (!same(identity(waker), HERE.with(|here| here.waker.get()))).then_some(waker)
 }
 
 /// Takes one unit of the turn's budget; `false` if it is spent. Unlimited outside tasks.
@@ -230,6 +286,10 @@ pub(crate) fn thread_token() -> u64 {
     })
 }
 
-fn identity(waker: &Waker) -> (*const (), *const RawWakerVTable) {
+fn identity(waker: &Waker) -> Identity {
     (waker.data(), std::ptr::from_ref(waker.vtable()))
+}
+
+fn same(one: Identity, other: Identity) -> bool {
+    one.0 == other.0 && (!one.0.is_null() || std::ptr::eq(one.1, other.1))
 }

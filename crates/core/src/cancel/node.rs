@@ -9,13 +9,20 @@
 //! | `accounts` | `decide` (the scope's own poll) and [`settle`](super::settle) |
 //! | `waker` | stored by `decide` while something is unsettled, taken by `settle` |
 //! | `dead`, `forward` | set once by [`Scope::finish`](super::region::Scope::finish), read by `settle` |
-//! | `explicit` | node of a task's root only: moved in by the root, cleared when all is absorbed |
+//! | `batches` | `decide` opens one per delivery, `settle` closes it |
+//! | `explicit` | node of a task's root only: explicit requests that were moved in by the root and are undelivered |
 //!
 //! INVARIANT N1: at most one node's lock is held by a thread at any time, and no waker is woken or
 //! dropped under it.
 //!
 //! INVARIANT N2: `unsettled` of a source is the number of receivers whose `counted` has the source's
-//! bit plus the number of live tokens with that bit.
+//! bit plus the number of live tokens with that bit. `unsettled` of a batch is the number of receivers
+//! and tokens that hold a delivery of that batch.
+//!
+//! A batch is what one delivery gave to the receivers that were live then. An explicit request that
+//! comes while a handler runs makes a second batch, for the receivers inside the handler (law C6): when
+//! all of *that* batch are settled and one resumed, the scope unwinds, and the handlers of earlier
+//! batches are dropped with it.
 //!
 //! A delivery's life, with the function behind each edge:
 //!
@@ -34,6 +41,7 @@ use slab::Slab;
 
 use super::reason::CancelReason;
 use super::settle::Token;
+use crate::context;
 use crate::sync::{Mutex, MutexGuard, lock};
 
 /// How urgent a request is (law C6).
@@ -91,6 +99,7 @@ pub(crate) struct Entry {
     pub(crate) waker: Option<Waker>,
     pub(crate) pending: Option<Request>,
     pub(crate) counted: u8,
+    pub(crate) batch: usize,
     pub(crate) epoch: u32,
     pub(crate) attempts: u8,
 }
@@ -106,10 +115,21 @@ impl Entry {
     }
 }
 
+/// One delivery; see the module.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) unsettled: u32,
+    pub(crate) resumed: bool,
+    pub(crate) handed_back: bool,
+    /// The explicit requests that it delivered (law T3).
+    pub(crate) explicit: u32,
+}
+
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) receivers: Slab<Entry>,
     accounts: [Account; 2],
+    pub(crate) batches: Vec<Batch>,
     pub(crate) waker: Option<Waker>,
     pub(crate) dead: bool,
     pub(crate) forward: Option<Token>,
@@ -137,6 +157,8 @@ pub(crate) struct Decision {
     pub(crate) verdict: Verdict,
     /// Everything that came from outside was absorbed.
     pub(crate) outer_clear: bool,
+    /// The unwinding was put off for requests of a scope around.
+    pub(crate) put_off: bool,
     pub(crate) wakers: Vec<Waker>,
 }
 
@@ -147,12 +169,16 @@ impl Node {
 
     /// Takes in new requests and finds out what they mean for the scope, whose inner future has just
     /// answered `Pending` in its poll number `epoch`, polled with `waker`.
+    ///
+    /// If `pressing`, a scope around has requests of its own that are about to be delivered: the
+    /// unwinding waits, so that they join it (law C5).
     pub(crate) fn decide(
         &self,
         own: Option<Request>,
         outer: Option<Request>,
         epoch: u32,
         waker: &Waker,
+        pressing: bool,
     ) -> Decision {
         let mut retired = None;
         let mut wakers = Vec::new();
@@ -162,13 +188,15 @@ impl Node {
             state.withdraw_idle(epoch, &mut wakers);
         }
         let verdict = state.verdict(epoch, waker, &mut wakers);
-        if state.is_busy() {
+        let put_off = pressing && verdict != Verdict::Wait;
+        if state.is_busy() || put_off {
             retired = state.waker.replace(waker.clone());
         }
         let outer_clear = state.account(OUTER).is_clear();
         drop(state);
         drop(retired);
-        Decision { verdict, outer_clear, wakers }
+        let verdict = if put_off { Verdict::Wait } else { verdict };
+        Decision { verdict, outer_clear, put_off, wakers }
     }
 }
 
@@ -218,12 +246,18 @@ impl State {
                 account.undelivered = account.undelivered.max(Some(level));
             }
             entry.counted = 0;
+            let batch = &mut self.batches[entry.batch];
+            batch.handed_back = true;
+            batch.unsettled -= 1;
+            self.explicit += batch.close();
         }
     }
 
     fn verdict(&mut self, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) -> Verdict {
         let busy = self.is_busy();
-        if !busy && self.accounts.iter().any(|account| account.resumed) {
+        let last_unsettled = self.batches.iter().rposition(|batch| batch.unsettled > 0);
+        let last_resumed = self.batches.iter().rposition(|batch| batch.resumed);
+        if last_resumed.is_some() && last_resumed > last_unsettled {
             return self.unwind();
         }
         let deliverable = |account: &Account| match account.undelivered {
@@ -238,6 +272,8 @@ impl State {
         if !self.receivers.iter().any(|(_, entry)| entry.is_live(epoch)) {
             return self.unwind();
         }
+        let explicit = std::mem::take(&mut self.explicit);
+        self.batches.push(Batch { explicit, ..Batch::default() });
         for (source, _) in SOURCES.into_iter().zip(due).filter(|(_, due)| *due) {
             self.deliver(source, epoch, waker, wakers);
         }
@@ -255,6 +291,7 @@ impl State {
             return;
         };
         for (_, entry) in self.receivers.iter_mut().filter(|(_, entry)| entry.is_live(epoch)) {
+            move_to_last(&mut self.batches, entry);
             if entry.counted & source == 0 {
                 entry.counted |= source;
                 account.unsettled += 1;
@@ -263,7 +300,45 @@ impl State {
                 Some(request) => request.level = request.level.max(level),
                 None => entry.pending = Some(Request { level, reason: reason.clone() }),
             }
-            wakers.push(entry.waker.as_ref().unwrap_or(waker).clone());
+            if let Some(waker) = entry.waker.as_ref().or(context::foreign_to_root(waker)) {
+                wakers.push(waker.clone());
+            }
+        }
+        context::ask_for_repoll();
+    }
+
+    /// Explicit requests to the task that were not absorbed (law T3).
+    pub(crate) fn explicit_requests(&self) -> u32 {
+        self.explicit + self.batches.iter().map(|batch| batch.explicit).sum::<u32>()
+    }
+}
+
+impl Batch {
+    /// After one of its deliveries was settled: if it was the last, what becomes of its explicit
+    /// requests. Gives the number of those that are undelivered again.
+    pub(crate) fn close(&mut self) -> u32 {
+        if self.unsettled > 0 || self.resumed {
+            return 0;
+        }
+        let explicit = std::mem::take(&mut self.explicit);
+        if std::mem::take(&mut self.handed_back) { explicit } else { 0 }
+    }
+}
+
+/// Counts a receiver in the batch that is being delivered. What it had got before stands in the same
+/// delivery from now on: a token stands for every request delivered so far (law C6).
+fn move_to_last(batches: &mut [Batch], entry: &mut Entry) {
+    let last = batches.len() - 1;
+    if entry.counted != 0 && entry.batch == last {
+        return;
+    }
+    if entry.counted != 0 {
+        let former = &mut batches[entry.batch];
+        former.unsettled -= 1;
+        if former.unsettled == 0 && !former.resumed {
+            batches[last].explicit += std::mem::take(&mut batches[entry.batch].explicit);
         }
     }
+    entry.batch = last;
+    batches[last].unsettled += 1;
 }

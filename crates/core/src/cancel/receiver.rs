@@ -3,9 +3,9 @@
 
 use std::task::Waker;
 
-use super::node::{Entry, Node, OUTER, OWN, Request};
+use super::node::{Entry, Level, Node, Request};
 use super::reason::{CancelKind, CancelReason};
-use super::settle::{Settle, Token, settle};
+use super::settle::{Held, Settle, Token, settle};
 use crate::context;
 use crate::sync::Arc;
 
@@ -86,11 +86,16 @@ impl Receiver {
     pub fn absorb(&mut self) {
         self.requested = None;
         if let Some(link) = &self.link {
-            let sources = link.node.uncount(link.key);
-            if sources != 0 {
-                settle(link.node.clone(), sources, Settle::Absorb);
+            let held = link.node.uncount(link.key);
+            if held.sources != 0 {
+                settle(link.node.clone(), held, Settle::Absorb);
             }
         }
+    }
+
+    /// How urgent a request is that was delivered and has not been picked up.
+    pub(crate) fn pending_level(&self) -> Option<Level> {
+        self.link.as_ref().and_then(|link| link.node.pending_level(link.key))
     }
 
     /// The registration's delivery as a token of its own.
@@ -102,7 +107,7 @@ impl Receiver {
             .take()
             .or_else(|| entry.pending.as_ref().map(|request| request.reason.clone()))
             .unwrap_or_else(|| CancelReason::new(CancelKind::ParentCancelled));
-        Some(Token::new(link.node, entry.counted, reason))
+        Some(Token::new(link.node, entry.held(), reason))
     }
 
     fn settle(&mut self, how: Settle) {
@@ -110,7 +115,7 @@ impl Receiver {
         if let Some(link) = self.link.take() {
             let entry = link.node.remove(link.key);
             if entry.counted != 0 {
-                settle(link.node, entry.counted, how);
+                settle(link.node, entry.held(), how);
             }
         }
     }
@@ -122,10 +127,16 @@ impl Drop for Receiver {
     }
 }
 
+impl Entry {
+    fn held(&self) -> Held {
+        Held { sources: self.counted, batch: self.batch }
+    }
+}
+
 impl Node {
     fn insert(&self, epoch: u32, waker: Option<&Waker>) -> usize {
         let waker = waker.cloned();
-        self.lock().receivers.insert(Entry { waker, pending: None, counted: 0, epoch, attempts: 0 })
+        self.lock().receivers.insert(Entry { waker, pending: None, counted: 0, batch: 0, epoch, attempts: 0 })
     }
 
     fn refresh(&self, key: usize, epoch: u32, waker: Option<&Waker>) -> Option<Request> {
@@ -153,10 +164,19 @@ impl Node {
     }
 
     /// Takes the receiver's count, unless a further request waits to be picked up.
-    fn uncount(&self, key: usize) -> u8 {
+    fn uncount(&self, key: usize) -> Held {
         let mut state = self.lock();
         let entry = &mut state.receivers[key];
-        if entry.pending.is_some() { 0 } else { std::mem::take(&mut entry.counted) & (OWN | OUTER) }
+        let held = entry.held();
+        if entry.pending.is_some() {
+            return Held { sources: 0, ..held };
+        }
+        entry.counted = 0;
+        held
+    }
+
+    fn pending_level(&self, key: usize) -> Option<Level> {
+        self.lock().receivers[key].pending.as_ref().map(|request| request.level)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::task::{Context, Waker};
 
-use super::node::{Node, OUTER, OWN, Request, Verdict};
+use super::node::{Level, Node, OUTER, OWN, Request, Verdict};
 use super::reason::CancelReason;
 use super::receiver::Receiver;
 use super::settle::{Settle, Token};
-use crate::context;
+use crate::context::{self, Frame};
 use crate::sync::Arc;
 use crate::task::reports::wake_safely;
 use crate::time::instant::Instant;
@@ -38,6 +38,8 @@ pub enum LinkMode {
 pub struct Scope {
     node: Option<Arc<Node>>,
     epoch: u32,
+    /// The unwinding was put off for requests of a scope around, which join it.
+    put_off: bool,
     outer: Receiver,
 }
 
@@ -45,7 +47,7 @@ impl Scope {
     /// A scope in which nothing has been polled yet. Allocates nothing.
     #[must_use]
     pub const fn new() -> Scope {
-        Scope { node: None, epoch: 0, outer: Receiver::new() }
+        Scope { node: None, epoch: 0, put_off: false, outer: Receiver::new() }
     }
 
     /// Calls `poll` with this scope as the innermost one.
@@ -59,8 +61,12 @@ impl Scope {
         poll: impl FnOnce(&mut Context<'_>) -> R,
     ) -> R {
         self.epoch = self.epoch.wrapping_add(1);
-        let deadline = deadline.min(context::deadline());
-        context::enter_scope(&mut self.node, self.epoch, deadline, cx.waker(), || poll(cx))
+        let frame = Frame {
+            epoch: self.epoch,
+            deadline: deadline.min(context::deadline()),
+            pressing: context::is_pressing() || self.put_off || self.is_about_to_get_one(),
+        };
+        context::enter_scope(&mut self.node, frame, cx.waker(), || poll(cx))
     }
 
     /// Takes in new requests after the inner future has answered `Pending`: `own`, made by the
@@ -70,13 +76,21 @@ impl Scope {
     #[must_use = "the verdict says whether the inner future has to be dropped"]
     pub fn after_pending(&mut self, own: Option<Request>, link: LinkMode, waker: &Waker) -> Verdict {
         let outer = self.poll_outer(link, waker);
-        let Some(node) = &self.node else {
-            return match (own, outer) {
-                (None, None) => Verdict::Wait,
-                (_, outer) => Verdict::Unwind { external: outer.is_some() },
-            };
-        };
-        let decision = node.decide(own, outer, self.epoch, waker);
+        if self.node.is_none() && own.is_none() && outer.is_none() {
+            return Verdict::Wait;
+        }
+        let pressing = context::is_pressing();
+        if self.node.is_none() && !pressing {
+            return Verdict::Unwind { external: outer.is_some() };
+        }
+        let node = self.node.get_or_insert_default();
+        let changed = own.is_some();
+        let decision = node.decide(own, outer, self.epoch, waker, pressing);
+        self.put_off = decision.put_off;
+        if changed && decision.verdict == Verdict::Wait {
+            // A deadline that has fired no longer hides those inside (law D4).
+            context::ask_for_repoll();
+        }
         if decision.outer_clear && self.outer.is_requested() {
             self.outer.absorb();
         }
@@ -161,10 +175,26 @@ impl Scope {
             LinkMode::Isolated => None,
             LinkMode::Transparent if self.needs_link() => self.outer.poll_request(waker),
             LinkMode::Transparent => {
+                // Whatever it had got was absorbed inside.
+                if self.outer.is_requested() {
+                    self.outer.absorb();
+                }
                 self.outer.hand_back();
                 None
             }
         }
+    }
+
+    /// Whether a request was delivered to this scope that it picks up after this poll. Only a poll that
+    /// was asked for by a delivery has to look.
+    fn is_about_to_get_one(&self) -> bool {
+        let busy = || self.node.as_ref().is_some_and(|node| node.lock().is_busy());
+        context::is_delivering()
+            && match self.outer.pending_level() {
+                None => false,
+                Some(Level::Hard) => true,
+                Some(Level::Soft) => !busy(),
+            }
     }
 
     fn needs_link(&self) -> bool {

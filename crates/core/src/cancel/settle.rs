@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::node::{Level, Node, OUTER, OWN, SOURCES, State};
+use super::node::{Level, Node, OUTER, SOURCES, State};
 use super::reason::CancelReason;
 use crate::sync::Arc;
 use crate::task::reports::wake_safely;
@@ -24,13 +24,20 @@ pub(crate) enum Settle {
 /// is awaited before the next suspension point, gets it there (laws C4, C5).
 pub(crate) struct Token {
     node: Option<Arc<Node>>,
-    sources: u8,
+    held: Held,
     reason: CancelReason,
 }
 
+/// What a receiver or a token holds of its scope: a delivery of these sources, in this batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) sources: u8,
+    pub(crate) batch: usize,
+}
+
 impl Token {
-    pub(crate) fn new(node: Arc<Node>, sources: u8, reason: CancelReason) -> Token {
-        Token { node: Some(node), sources, reason }
+    pub(crate) fn new(node: Arc<Node>, held: Held, reason: CancelReason) -> Token {
+        Token { node: Some(node), held, reason }
     }
 
     pub(crate) fn reason(&self) -> &CancelReason {
@@ -39,18 +46,18 @@ impl Token {
 
     /// Settles the delivery; `false` if its scope no longer exists.
     pub(crate) fn settle(mut self, how: Settle) -> bool {
-        self.node.take().is_some_and(|node| settle(node, self.sources, how))
+        self.node.take().is_some_and(|node| settle(node, self.held, how))
     }
 
-    fn disarm(mut self) -> Option<(Arc<Node>, u8)> {
-        self.node.take().map(|node| (node, self.sources))
+    fn disarm(mut self) -> Option<(Arc<Node>, Held)> {
+        self.node.take().map(|node| (node, self.held))
     }
 }
 
 impl Drop for Token {
     fn drop(&mut self) {
         if let Some(node) = self.node.take() {
-            settle(node, self.sources, Settle::HandBack);
+            settle(node, self.held, Settle::HandBack);
         }
     }
 }
@@ -64,15 +71,13 @@ impl fmt::Debug for Token {
 /// Edges 3 to 5 of the diagram in [`super::node`]. Where the scope has ended in the meantime, the
 /// delivery that it had got itself is settled in turn: a loop, since scopes nest without bound
 /// (law T12). `false` if the request reached no scope that still exists.
-pub(crate) fn settle(mut node: Arc<Node>, mut sources: u8, mut how: Settle) -> bool {
+pub(crate) fn settle(mut node: Arc<Node>, mut held: Held, mut how: Settle) -> bool {
     loop {
         let mut state = node.lock();
-        for source in SOURCES.into_iter().filter(|source| sources & source != 0) {
-            state.settle_one(source, how);
-        }
+        state.settle(held, how);
         let waker = state.waker.take();
         let next = state.take_forward();
-        let reached = sources != 0 && !state.dead;
+        let reached = held.sources != 0 && !state.dead;
         drop(state);
         if let Some(waker) = waker {
             wake_safely(waker);
@@ -80,15 +85,32 @@ pub(crate) fn settle(mut node: Arc<Node>, mut sources: u8, mut how: Settle) -> b
         let Some((token, verdict)) = next else {
             return reached;
         };
-        let Some((outer, outer_sources)) = token.disarm() else {
+        let Some((outer, outer_held)) = token.disarm() else {
             return reached;
         };
-        (node, sources, how) = (outer, outer_sources, verdict);
+        (node, held, how) = (outer, outer_held, verdict);
     }
 }
 
 impl State {
-    fn settle_one(&mut self, source: u8, how: Settle) {
+    fn settle(&mut self, held: Held, how: Settle) {
+        if held.sources == 0 {
+            return;
+        }
+        for source in SOURCES.into_iter().filter(|source| held.sources & source != 0) {
+            self.settle_source(source, how);
+        }
+        let batch = &mut self.batches[held.batch];
+        batch.unsettled -= 1;
+        batch.resumed |= how == Settle::Resume;
+        batch.handed_back |= how == Settle::HandBack;
+        self.explicit += batch.close();
+        while self.batches.last().is_some_and(|batch| batch.unsettled == 0 && !batch.resumed) {
+            self.batches.pop();
+        }
+    }
+
+    fn settle_source(&mut self, source: u8, how: Settle) {
         let account = self.account_mut(source);
         account.unsettled -= 1;
         match how {
@@ -98,9 +120,6 @@ impl State {
         }
         if account.is_clear() {
             account.reason = None;
-            if source == OWN {
-                self.explicit = 0;
-            }
         }
     }
 

@@ -9,7 +9,7 @@
 //!     panic ─────────────────────────────────────────► finish: Panicked                    T10
 //!     Ready ─────────────────────────────────────────► finish: by `settle_result`          C8
 //!     Pending: 4 take requests, ask the scope
-//!         Wait ──────────────────────────────────────► Pending
+//!         Wait ──────────────────────────────────────► Pending, or 3 again if something was delivered
 //!         Unwind ────────────────────────────────────► finish: Cancelled                   C3
 //! ```
 //!
@@ -109,17 +109,13 @@ where
             return Poll::Ready(self.cancelled(at, request.reason));
         }
         meta.set_running();
-        match catch_unwind(AssertUnwindSafe(|| self.as_mut().poll_inner(&mut Context::from_waker(at.waker))))
-        {
-            Ok(Poll::Pending) => self.after_pending(at),
-            Ok(Poll::Ready(output)) => {
-                let outcome = self.as_mut().settle_result(meta, output.into_result());
-                Poll::Ready(self.finish(at, outcome))
+        context::start_pass(at.waker, false);
+        loop {
+            let ended = self.as_mut().pass(at);
+            if ended.is_ready() || !context::repoll_wanted() {
+                return ended;
             }
-            Err(payload) => {
-                let _ = self.as_mut().drop_inner();
-                Poll::Ready(self.panicked(at, payload))
-            }
+            context::start_pass(at.waker, true);
         }
     }
 }
@@ -130,6 +126,23 @@ where
     F::Output: TaskOutput,
     S: Sink<<F::Output as TaskOutput>::Ok, <F::Output as TaskOutput>::Err>,
 {
+    /// Steps 3 and 4, once.
+    fn pass(mut self: Pin<&mut Self>, at: Turn<'_>) -> Poll<Out<<F::Output as TaskOutput>::Ok, S::Error>> {
+        let polled =
+            catch_unwind(AssertUnwindSafe(|| self.as_mut().poll_inner(&mut Context::from_waker(at.waker))));
+        match polled {
+            Ok(Poll::Pending) => self.after_pending(at),
+            Ok(Poll::Ready(output)) => {
+                let outcome = self.as_mut().settle_result(at.meta, output.into_result());
+                Poll::Ready(self.finish(at, outcome))
+            }
+            Err(payload) => {
+                let _ = self.as_mut().drop_inner();
+                Poll::Ready(self.panicked(at, payload))
+            }
+        }
+    }
+
     fn poll_inner(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         match this.inner.as_pin_mut() {
