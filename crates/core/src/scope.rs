@@ -6,7 +6,7 @@
 
 pub use crate::cancel::node::{Level, Request, Verdict};
 pub use crate::cancel::receiver::Receiver;
-pub use crate::cancel::region::{LinkMode, Scope};
+pub use crate::cancel::region::{LinkMode, OwnFate, Polled, Scope};
 pub use crate::runtime::reports::{report_adoption, report_unobserved, warn};
 pub use crate::task::awaited::Awaited;
 pub use crate::task::output::{Owner, Plain, Sink};

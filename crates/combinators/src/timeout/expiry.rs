@@ -16,7 +16,9 @@
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use brigade_core::scope::{DeadlineTimer, Level, LinkMode, Request, Scope, Verdict, enclosing_deadline};
+use brigade_core::scope::{
+    DeadlineTimer, Level, LinkMode, Polled, Request, Scope, Verdict, enclosing_deadline,
+};
 use brigade_core::{CancelKind, CancelReason, Instant};
 
 /// When a timeout shall expire, as its caller said it.
@@ -92,7 +94,7 @@ impl Expiry {
     }
 
     /// Polls the inner future in the scope.
-    pub(crate) fn enter<R>(
+    pub(crate) fn enter<R: Polled>(
         &mut self,
         cx: &mut Context<'_>,
         deadline: Instant,
@@ -120,7 +122,13 @@ impl Expiry {
             false => self.timer.disarm(),
         }
         match self.scope.after_pending(own, LinkMode::Transparent, waker) {
-            Verdict::Wait => Waiting::Wait,
+            Verdict::Wait => {
+                // Timeouts inside have looked at this deadline while it was still to come (law D4).
+                if fires {
+                    waker.wake_by_ref();
+                }
+                Waiting::Wait
+            }
             Verdict::Unwind { external: false } if self.fired => Waiting::Expired,
             Verdict::Unwind { .. } => Waiting::Unwound,
         }

@@ -78,6 +78,8 @@ pub(crate) struct Account {
     pub(crate) undelivered: Option<Level>,
     pub(crate) unsettled: u32,
     pub(crate) resumed: bool,
+    /// A delivery ended a wait: it was caught, or somebody unwound because of it.
+    pub(crate) touched: bool,
     pub(crate) reason: Option<CancelReason>,
 }
 

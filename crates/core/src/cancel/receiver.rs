@@ -3,7 +3,7 @@
 
 use std::task::Waker;
 
-use super::node::{Entry, Level, Node, Request};
+use super::node::{Entry, Node, Request, SOURCES};
 use super::reason::{CancelKind, CancelReason};
 use super::settle::{Held, Settle, Token, settle};
 use crate::context;
@@ -93,15 +93,17 @@ impl Receiver {
         }
     }
 
-    /// How urgent a request is that was delivered and has not been picked up.
-    pub(crate) fn pending_level(&self) -> Option<Level> {
-        self.link.as_ref().and_then(|link| link.node.pending_level(link.key))
+    /// Whether a request was delivered that has not been picked up, in the turn in which the construct
+    /// was polled: so if it shares the scope's waker.
+    pub(crate) fn has_news(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.node.has_news(link.key))
     }
 
     /// The registration's delivery as a token of its own.
     pub(crate) fn take_token(&mut self) -> Option<Token> {
         let link = self.link.take()?;
         let entry = link.node.remove(link.key);
+        link.node.touch(entry.counted);
         let reason = self
             .requested
             .take()
@@ -114,6 +116,9 @@ impl Receiver {
         self.requested = None;
         if let Some(link) = self.link.take() {
             let entry = link.node.remove(link.key);
+            if how == Settle::Resume {
+                link.node.touch(entry.counted);
+            }
             if entry.counted != 0 {
                 settle(link.node, entry.held(), how);
             }
@@ -159,6 +164,13 @@ impl Node {
         request
     }
 
+    fn touch(&self, sources: u8) {
+        let mut state = self.lock();
+        for source in SOURCES.into_iter().filter(|source| sources & source != 0) {
+            state.account_mut(source).touched = true;
+        }
+    }
+
     fn remove(&self, key: usize) -> Entry {
         self.lock().receivers.remove(key)
     }
@@ -175,8 +187,10 @@ impl Node {
         held
     }
 
-    fn pending_level(&self, key: usize) -> Option<Level> {
-        self.lock().receivers[key].pending.as_ref().map(|request| request.level)
+    fn has_news(&self, key: usize) -> bool {
+        let state = self.lock();
+        let entry = &state.receivers[key];
+        entry.pending.is_some() && entry.waker.is_none()
     }
 }
 

@@ -1,8 +1,8 @@
 //! A scope: a region of one task that can be cancelled as a unit, and the rules of its poll.
 
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
-use super::node::{Level, Node, OUTER, OWN, Request, Verdict};
+use super::node::{Node, OUTER, OWN, Request, Verdict};
 use super::reason::CancelReason;
 use super::receiver::Receiver;
 use super::settle::{Settle, Token};
@@ -22,6 +22,36 @@ pub enum LinkMode {
     /// It never hears of the outside; whoever made it passes requests on as its own: a branch of a
     /// gather, the root of a task.
     Isolated,
+}
+
+/// What became of the requests that a scope made to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnFate {
+    /// None was made, or all were absorbed.
+    Clear,
+    /// One was made, and no wait inside has been ended by it.
+    Undelivered,
+    /// One has ended a wait inside, and was not absorbed.
+    Touched,
+}
+
+/// What a poll inside a scope may answer: something that can say `Pending`.
+pub trait Polled {
+    /// The answer of a future that waits.
+    fn pending() -> Self;
+}
+
+impl<T> Polled for Poll<T> {
+    fn pending() -> Poll<T> {
+        Poll::Pending
+    }
+}
+
+/// A poll whose panic was caught.
+impl<T, E> Polled for Result<Poll<T>, E> {
+    fn pending() -> Result<Poll<T>, E> {
+        Ok(Poll::Pending)
+    }
 }
 
 /// A region of one task that can be cancelled as a unit (section 3 of the laws).
@@ -50,21 +80,27 @@ impl Scope {
         Scope { node: None, epoch: 0, put_off: false, outer: Receiver::new() }
     }
 
-    /// Calls `poll` with this scope as the innermost one.
+    /// Calls `poll` with this scope as the innermost one, unless the scope is about to take in a
+    /// request that was delivered in this very turn: then the inner future has just answered
+    /// `Pending`, and polling it again would let it slip past the suspension point at which the
+    /// request is due (law C2). The answer is `Pending`, and [`after_pending`](Scope::after_pending) follows.
     ///
     /// `deadline` is the scope's own, as long as it has not fired, else
     /// [`Instant::FAR_FUTURE`]; timeouts inside do not arm if it is not later than theirs (law D4).
-    pub fn enter<R>(
+    pub fn enter<R: Polled>(
         &mut self,
         cx: &mut Context<'_>,
         deadline: Instant,
         poll: impl FnOnce(&mut Context<'_>) -> R,
     ) -> R {
+        if context::is_delivering() && self.outer.has_news() {
+            return R::pending();
+        }
         self.epoch = self.epoch.wrapping_add(1);
         let frame = Frame {
             epoch: self.epoch,
             deadline: deadline.min(context::deadline()),
-            pressing: context::is_pressing() || self.put_off || self.is_about_to_get_one(),
+            pressing: context::is_pressing() || self.put_off,
         };
         context::enter_scope(&mut self.node, frame, cx.waker(), || poll(cx))
     }
@@ -129,6 +165,20 @@ impl Scope {
         self.node.as_ref().is_none_or(|node| node.lock().account(OWN).is_clear())
     }
 
+    /// What became of the scope's own requests; for aggregates, when a branch has ended with an output
+    /// and before [`finish`](Scope::finish).
+    #[must_use]
+    pub fn own_fate(&self) -> OwnFate {
+        let Some(node) = &self.node else { return OwnFate::Clear };
+        let state = node.lock();
+        let account = state.account(OWN);
+        match (account.is_clear(), account.touched) {
+            (true, _) => OwnFate::Clear,
+            (false, true) => OwnFate::Touched,
+            (false, false) => OwnFate::Undelivered,
+        }
+    }
+
     /// The unwinding goes on in the scope around. From here on the construct answers `Pending`.
     pub fn resume(&mut self) {
         self.close_node();
@@ -183,18 +233,6 @@ impl Scope {
                 None
             }
         }
-    }
-
-    /// Whether a request was delivered to this scope that it picks up after this poll. Only a poll that
-    /// was asked for by a delivery has to look.
-    fn is_about_to_get_one(&self) -> bool {
-        let busy = || self.node.as_ref().is_some_and(|node| node.lock().is_busy());
-        context::is_delivering()
-            && match self.outer.pending_level() {
-                None => false,
-                Some(Level::Hard) => true,
-                Some(Level::Soft) => !busy(),
-            }
     }
 
     fn needs_link(&self) -> bool {

@@ -15,10 +15,10 @@ impl<F: Future> Awaited for F {
     const STARTED: bool = false;
 }
 
-impl<T: 'static, E: 'static> Awaited for Task<T, E> {
+impl<T, E> Awaited for Task<T, E> {
     const STARTED: bool = true;
 }
 
-impl<T: 'static, E: 'static> Awaited for &mut Task<T, E> {
+impl<T, E> Awaited for &mut Task<T, E> {
     const STARTED: bool = true;
 }

@@ -6,7 +6,7 @@ use std::panic::Location;
 use crate::context;
 use crate::runtime::handle::Handle;
 use crate::sync::Arc;
-use crate::task::output::Plain;
+use crate::task::output::{Owner, Plain};
 use crate::task::prepare::{SpawnOptions, prepare};
 use crate::task::reference::TaskRef;
 use crate::task::reports::guarded;
@@ -71,6 +71,13 @@ fn take(callbacks: &mut Vec<Callback>, id: CallbackId) -> Option<Callback> {
     Some(callbacks.remove(at))
 }
 
+/// The owner of the tasks that run late callbacks.
+struct Epilogue;
+
+impl Owner for Epilogue {
+    fn child_done(&self, _key: usize, _task: &TaskRef) {}
+}
+
 /// A task of its own runs a callback that was added after the end; if the runtime has ended, too, it
 /// can never run.
 fn schedule(task: TaskRef, callback: Callback) {
@@ -78,7 +85,8 @@ fn schedule(task: TaskRef, callback: Callback) {
     let options = SpawnOptions {
         name: Some(Arc::from(format!("callback of {}", task.name()))),
         location: Location::caller(),
-        owner: None,
+        // Owned, so that it still runs while the runtime is closing.
+        owner: Some((Arc::new(Epilogue), 0)),
     };
     let run = async move { run_all(&task, vec![callback]) };
     if let Ok(prepared) = prepare(&runtime, options, run, Plain::<()>::new()) {

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use crate::budget;
 use crate::task::meta::TaskMeta;
 use crate::task::reference::TaskRef;
 
@@ -32,8 +33,7 @@ impl Future for Finished {
         let this = &mut *self;
         forbid_self_await(this.task.meta());
         if this.task.done() {
-            this.key = None;
-            return Poll::Ready(());
+            return budget::poll_proceed(cx);
         }
         match this.task.meta().watch(&mut this.key, cx.waker()) {
             true => Poll::Pending,

@@ -280,7 +280,7 @@ impl<T: 'static, E: 'static> std::ops::Deref for CancelOnDrop<T, E> {
     }
 }
 
-impl<T: 'static, E: 'static> IntoFuture for CancelOnDrop<T, E> {
+impl<T, E> IntoFuture for CancelOnDrop<T, E> {
     type Output = Result<T, TaskError<E>>;
     type IntoFuture = crate::task::join::Join<T, E>;
     fn into_future(self) -> Self::IntoFuture {

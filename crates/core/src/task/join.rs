@@ -1,4 +1,8 @@
 //! Awaiting a task: linked by value, watching by reference (laws C10, C16, T11).
+//!
+//! The implementations of `Future` and `IntoFuture` do not repeat `T: 'static, E: 'static`, which the
+//! types imply: rustc would have to prove it with erased lifetimes when it checks whether a task that
+//! awaits another one is `Send`, and fails for a boxed error (rust-lang/rust#110338).
 
 use std::fmt;
 use std::future::Future;
@@ -38,7 +42,7 @@ enum Stage {
     Over,
 }
 
-impl<T: 'static, E: 'static> IntoFuture for Task<T, E> {
+impl<T, E> IntoFuture for Task<T, E> {
     type Output = Result<T, TaskError<E>>;
     type IntoFuture = Join<T, E>;
     fn into_future(self) -> Join<T, E> {
@@ -65,7 +69,7 @@ impl<T: 'static, E: 'static> Join<T, E> {
     }
 }
 
-impl<T: 'static, E: 'static> Future for Join<T, E> {
+impl<T, E> Future for Join<T, E> {
     type Output = Result<T, TaskError<E>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -127,7 +131,7 @@ pub struct Watch<'a, T: 'static, E: 'static> {
     task: &'a mut Task<T, E>,
 }
 
-impl<'a, T: 'static, E: 'static> IntoFuture for &'a mut Task<T, E> {
+impl<'a, T, E> IntoFuture for &'a mut Task<T, E> {
     type Output = Result<T, TaskError<E>>;
     type IntoFuture = Watch<'a, T, E>;
     fn into_future(self) -> Watch<'a, T, E> {
@@ -135,7 +139,7 @@ impl<'a, T: 'static, E: 'static> IntoFuture for &'a mut Task<T, E> {
     }
 }
 
-impl<T: 'static, E: 'static> Future for Watch<'_, T, E> {
+impl<T, E> Future for Watch<'_, T, E> {
     type Output = Result<T, TaskError<E>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

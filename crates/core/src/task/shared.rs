@@ -84,7 +84,7 @@ pub struct SharedJoin<T: 'static, E: 'static> {
     finished: Finished,
 }
 
-impl<T: Clone + 'static, E: 'static> IntoFuture for SharedTask<T, E> {
+impl<T: Clone, E> IntoFuture for SharedTask<T, E> {
     type Output = Outcome<T, E>;
     type IntoFuture = SharedJoin<T, E>;
     fn into_future(self) -> SharedJoin<T, E> {
@@ -92,7 +92,7 @@ impl<T: Clone + 'static, E: 'static> IntoFuture for SharedTask<T, E> {
     }
 }
 
-impl<T: Clone + 'static, E: 'static> Future for SharedJoin<T, E> {
+impl<T: Clone, E> Future for SharedJoin<T, E> {
     type Output = Outcome<T, E>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
