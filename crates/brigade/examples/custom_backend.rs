@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "an example prints what it does")]
 
 use brigade::backend::{
-    Backend, BlockingJob, Drive, Handle, Job, RunOptions, ScheduleInfo, TimerKey, run_main,
+    Backend, BlockingJob, Drive, Handle, Home, Job, RunOptions, ScheduleInfo, TimerKey, run_main,
 };
 use brigade::{BoxError, Instant, TaskError, gather_all, sleep, timeout};
 use std::collections::{BTreeMap, VecDeque};
@@ -59,12 +59,15 @@ impl State {
 }
 
 impl Backend for Tiny {
-    fn schedule(&self, job: Job, _info: ScheduleInfo) {
+    fn schedule(&self, job: Job, info: ScheduleInfo) {
         let mut job = Some(job); // what stays in here is dropped at the end, after the lock
         self.change(|state| {
             state.jobs.extend(job.take_if(|_| !state.closed));
             state.nudge();
         });
+        if info.home.is_some() && info.home != self.home() {
+            std::mem::forget(job); // a local task whose thread is gone
+        }
     }
 
     fn now(&self) -> Instant {
@@ -100,6 +103,11 @@ impl Backend for Tiny {
 
     fn run_blocking(&self, job: BlockingJob) {
         spawn(move || job.run());
+    }
+
+    fn home(&self) -> Option<Home> {
+        let driver = self.change(|state| state.driver.as_ref().map(Thread::id));
+        (driver == Some(current().id())).then_some(Home(0))
     }
 }
 

@@ -38,7 +38,8 @@ pub(crate) fn main() -> ExitCode {
 
 fn stopped_by(signals: &[(Duration, Signal)]) -> Ended {
     let this = std::env::current_exe().expect("this test has a file");
-    run_with_signals(Command::new(this).arg(PROGRAM), "bob connected", signals).expect("the test starts itself")
+    run_with_signals(Command::new(this).arg(PROGRAM), "bob connected", signals)
+        .expect("the test starts itself")
 }
 
 fn words(ended: &Ended) -> Vec<&str> {
