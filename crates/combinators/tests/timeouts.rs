@@ -195,6 +195,23 @@ fn law_d4_an_inner_deadline_counts_again_when_the_outer_one_is_moved() {
 }
 
 #[test]
+fn law_d4_an_inner_deadline_counts_again_when_the_outer_one_has_fired() {
+    simulate(async {
+        let task = spawn(timeout(ms(20), async {
+            let Err(cancelled) = catch_cancel(sleep(ms(1000))).await else { return };
+            assert!(timeout(ms(25), sleep(ms(1000))).await.is_err());
+            assert_eq!(now(), 35, "the handler of an explicit request outlives the outer deadline");
+            cancelled.resume().await
+        }));
+        sleep(ms(10)).await;
+        task.cancel();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert_eq!(now(), 35);
+    })
+    .unwrap();
+}
+
+#[test]
 fn law_d5_no_time_at_all() {
     simulate(async {
         assert_eq!(timeout(ms(0), async { 7 }).await, Ok(7), "it never suspends");
