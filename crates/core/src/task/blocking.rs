@@ -24,10 +24,10 @@ use crate::runtime::handle::Handle;
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, lock};
 use crate::task::builder::Builder;
 use crate::task::handle::Task;
-use crate::task::output::{Plain, TaskOutput};
-use crate::task::prepare::{SpawnOptions, prepare};
+use crate::task::output::TaskOutput;
+use crate::task::prepare::SpawnOptions;
 use crate::task::reports::{guarded, wake_safely};
-use crate::task::spawn::start_or_refuse;
+use crate::task::spawn::spawn_for_root;
 
 /// Runs a closure that blocks on a thread made for that; asyncio's `to_thread`.
 ///
@@ -107,9 +107,7 @@ where
         waker: Mutex::new(None),
         cancelled: Arc::new(AtomicBool::new(false)),
     });
-    let (name, location) = (options.name.clone(), options.location);
-    let prepared = prepare(handle, options, Waiting { slot: slot.clone() }, Plain::<O>::new());
-    let task = start_or_refuse(prepared, name, location);
+    let task = spawn_for_root(handle, options, None, Waiting { slot: slot.clone() });
     if !task.done() {
         handle.backend().run_blocking(BlockingJob(Some(slot)));
     }

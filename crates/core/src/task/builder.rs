@@ -8,8 +8,8 @@ use crate::sync::Arc;
 use crate::task::blocking;
 use crate::task::handle::Task;
 use crate::task::output::{Plain, TaskOutput};
-use crate::task::prepare::{SpawnOptions, prepare, prepare_local};
-use crate::task::spawn::{SpawnError, Spawned, ambient, start_or_refuse};
+use crate::task::prepare::{SpawnOptions, home_here, prepare};
+use crate::task::spawn::{SpawnError, Spawned, ambient, spawn_for_root};
 
 /// Spawns a task with knobs (law T7).
 ///
@@ -56,8 +56,7 @@ impl Builder {
         F: Future<Output: TaskOutput<Ok: Send, Err: Send>> + Send + 'static,
     {
         let (handle, options) = self.parts("spawn");
-        let (name, location) = (options.name.clone(), options.location);
-        start_or_refuse(prepare(&handle, options, future, Plain::<F::Output>::new()), name, location)
+        spawn_for_root(&handle, options, None, future)
     }
 
     /// See [`try_spawn`](crate::try_spawn).
@@ -92,8 +91,8 @@ impl Builder {
         F: Future<Output: TaskOutput> + 'static,
     {
         let (handle, options) = self.parts("spawn_local");
-        let (name, location) = (options.name.clone(), options.location);
-        start_or_refuse(prepare_local(&handle, options, future, Plain::<F::Output>::new()), name, location)
+        let home = home_here(&handle);
+        spawn_for_root(&handle, options, Some(home), future)
     }
 
     /// See [`spawn_blocking`](crate::spawn_blocking).

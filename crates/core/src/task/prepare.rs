@@ -13,7 +13,7 @@ use async_task::Runnable;
 
 use crate::backend::Home;
 use crate::cancel::node::Level;
-use crate::cancel::reason::CancelReason;
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::context;
 use crate::runtime::handle::Handle;
 use crate::runtime::shared::Phase;
@@ -54,6 +54,8 @@ impl std::fmt::Debug for SpawnOptions {
 pub struct Prepared<T: 'static, E: 'static> {
     task: Task<T, E>,
     job: Job,
+    /// Cancelled before it starts: the runtime is closing (law R5).
+    doomed: bool,
 }
 
 impl<T: 'static, E: 'static> Prepared<T, E> {
@@ -65,6 +67,10 @@ impl<T: 'static, E: 'static> Prepared<T, E> {
 
     /// Schedules the task. It never runs inside this call (law T4).
     pub fn start(self) -> Task<T, E> {
+        if self.doomed {
+            let reason = CancelReason::new(CancelKind::Shutdown);
+            let _ = self.task.reference().meta().request(Level::Soft, reason, false);
+        }
         self.job.start();
         self.task
     }
@@ -111,7 +117,7 @@ where
     F::Output: TaskOutput,
     S: SinkOf<F::Output> + Send,
 {
-    build(handle, options, None, future, sink)
+    build(handle, options, None, WhileClosing::Refuse, future, sink)
 }
 
 /// The same for a future that is not `Send`; it lives and dies on the calling worker.
@@ -135,19 +141,36 @@ where
     F::Output: TaskOutput,
     S: SinkOf<F::Output>,
 {
-    let Some(worker) = handle.backend().home() else {
-        panic!(
-            "a local task must be spawned on a worker of its runtime, which this thread is not; \
-             call spawn_local inside a task, or run main by Runner::run_local"
-        );
-    };
-    build(handle, options, Some(worker), future, sink)
+    build(handle, options, Some(home_here(handle)), WhileClosing::Refuse, future, sink)
 }
 
-fn build<F, S>(
+/// What becomes of a task without an owner that is spawned while the runtime is closing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhileClosing {
+    /// It is given back.
+    Refuse,
+    /// It is cancelled before its first poll (laws C7, R5).
+    Doom,
+}
+
+/// The worker on which a local task that is spawned here lives.
+#[track_caller]
+pub(crate) fn home_here(handle: &Handle) -> Home {
+    match handle.backend().home() {
+        Some(worker) => worker,
+        None => panic!(
+            "a local task must be spawned on a worker of its runtime, which this thread is not; \
+             call spawn_local inside a task, or run main by Runner::run_local"
+        ),
+    }
+}
+
+/// Builds any task; the callers answer for a future that is not `Send` (INVARIANT S1).
+pub(crate) fn build<F, S>(
     handle: &Handle,
     options: SpawnOptions,
     home: Option<Home>,
+    closing: WhileClosing,
     future: F,
     sink: S,
 ) -> Result<TaskOf<F, S>, (F, S)>
@@ -161,10 +184,11 @@ where
     let shard = shared.registry.shard_here();
     // The shard is locked first: the shutdown looks at each shard once, after it has set the phase.
     let mut list = shared.registry.lock_shard(shard);
-    match (shared.phase(), &options.owner) {
-        (Phase::Open, _) | (Phase::Closing, Some(_)) => {}
+    let doomed = match (shared.phase(), &options.owner) {
+        (Phase::Open, _) | (Phase::Closing, Some(_)) => false,
+        (Phase::Closing, None) if closing == WhileClosing::Doom => true,
         _ => return Err((future, sink)),
-    }
+    };
     let meta = TaskMeta::new(Parts {
         id,
         shard,
@@ -175,7 +199,7 @@ where
         owner: options.owner,
         name: options.name,
     });
-    Ok(register(&mut list, meta, future, sink))
+    Ok(Prepared { doomed, ..register(&mut list, meta, future, sink) })
 }
 
 /// Allocates the task and links it, so that nothing can be scheduled that is not registered.
@@ -188,7 +212,7 @@ where
     let (runnable, task) = allocate(meta, future, sink);
     list.push(runnable.metadata(), runnable.waker());
     let reference = TaskRef::from_parts(runnable.waker(), NonNull::from(runnable.metadata()));
-    Prepared { task: Task::new(task, reference), job: Job::new(runnable) }
+    Prepared { task: Task::new(task, reference), job: Job::new(runnable), doomed: false }
 }
 
 type Built<F, S> = (

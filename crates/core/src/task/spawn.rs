@@ -3,15 +3,14 @@
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
-use std::panic::Location;
 
+use crate::backend::Home;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::runtime::handle::Handle;
-use crate::sync::Arc;
 use crate::task::builder::Builder;
 use crate::task::handle::Task;
 use crate::task::output::{Plain, TaskOutput};
-use crate::task::prepare::{Prepared, SpawnOptions, TaskOf, stillborn};
+use crate::task::prepare::{SpawnOptions, WhileClosing, build, stillborn};
 
 /// The handle of a future that was spawned.
 pub(crate) type Spawned<F> =
@@ -21,7 +20,8 @@ pub(crate) type Spawned<F> =
 ///
 /// The future returns `()`, `!` or `Result<T, E>` (law T1). It never runs inside this call, and
 /// starts in spawn order on single-threaded backends (law T4). On a runtime that is closing or closed
-/// the task has already ended as cancelled (`Shutdown`).
+/// the task
+/// never starts and ends as cancelled (`Shutdown`).
 ///
 /// # Panics
 ///
@@ -119,21 +119,21 @@ pub(crate) fn ambient(what: &str) -> Handle {
     }
 }
 
-/// What a runtime that takes no more tasks gives back.
-type Unspawned<F> = (F, Plain<<F as Future>::Output>);
-
-/// Starts a task, or makes one that has already ended as cancelled where the runtime has.
-pub(crate) fn start_or_refuse<F>(
-    prepared: Result<TaskOf<F, Plain<F::Output>>, Unspawned<F>>,
-    name: Option<Arc<str>>,
-    location: &'static Location<'static>,
+/// Spawns a task that belongs to the root: it is cancelled before its first poll where the runtime is
+/// closing, and has already ended where the runtime has (laws T4, R5).
+pub(crate) fn spawn_for_root<F>(
+    handle: &Handle,
+    options: SpawnOptions,
+    home: Option<Home>,
+    future: F,
 ) -> Spawned<F>
 where
     F: Future + 'static,
     F::Output: TaskOutput,
 {
-    match prepared {
-        Ok(prepared) => Prepared::start(prepared),
+    let (name, location) = (options.name.clone(), options.location);
+    match build(handle, options, home, WhileClosing::Doom, future, Plain::<F::Output>::new()) {
+        Ok(prepared) => prepared.start(),
         Err((future, sink)) => {
             let reason = CancelReason::at(CancelKind::Shutdown, location);
             stillborn(SpawnOptions { name, location, owner: None }, future, sink, reason)
