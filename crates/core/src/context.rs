@@ -50,7 +50,7 @@ pub(crate) struct Frame {
     pub(crate) epoch: u32,
     /// The tightest deadline around that has not fired (law D4).
     pub(crate) deadline: Instant,
-    /// A request to this scope, or to one around it, is about to be delivered (law C5).
+    /// A request to this scope, or to one around it, waits or is about to be delivered (law C5).
     pub(crate) pressing: bool,
 }
 
@@ -153,10 +153,10 @@ pub(crate) fn is_delivering() -> bool {
     HERE.with(|here| here.delivering.get())
 }
 
-/// Whether a scope around the running code has requests that are about to be delivered.
+/// Whether a scope around the running code has requests that wait or are about to be delivered.
 pub(crate) fn is_pressing() -> bool {
     let (open, pressing) = HERE.with(|here| (here.open.get(), here.frame.get().pressing));
-    open && (pressing || with_task(|task| task.is_some_and(TaskMeta::is_about_to_deliver)))
+    open && (pressing || with_task(|task| task.is_some_and(|task| task.word.has_requests())))
 }
 
 /// `waker`, unless it is the current task's own.

@@ -102,6 +102,8 @@ pub(crate) struct Entry {
     pub(crate) pending: Option<Request>,
     pub(crate) counted: u8,
     pub(crate) batch: usize,
+    /// Its unwinding was put off: it holds a delivery, but no handler runs behind it.
+    pub(crate) idle: bool,
     pub(crate) epoch: u32,
     pub(crate) attempts: u8,
 }
@@ -161,6 +163,10 @@ pub(crate) struct Decision {
     pub(crate) outer_clear: bool,
     /// The unwinding was put off for requests of a scope around.
     pub(crate) put_off: bool,
+    /// A request waits until no handler runs.
+    pub(crate) waiting: bool,
+    /// Deliveries are unsettled, but no handler runs behind any of them.
+    pub(crate) idle: bool,
     pub(crate) wakers: Vec<Waker>,
 }
 
@@ -172,15 +178,15 @@ impl Node {
     /// Takes in new requests and finds out what they mean for the scope, whose inner future has just
     /// answered `Pending` in its poll number `epoch`, polled with `waker`.
     ///
-    /// If `pressing`, a scope around has requests of its own that are about to be delivered: the
-    /// unwinding waits, so that they join it (law C5).
+    /// If `may_put_off`, a scope around has requests that wait or are about to be delivered: an
+    /// unwinding is put off for one pass, so that they join it (laws C5, C6).
     pub(crate) fn decide(
         &self,
         own: Option<Request>,
         outer: Option<Request>,
         epoch: u32,
         waker: &Waker,
-        pressing: bool,
+        may_put_off: bool,
     ) -> Decision {
         let mut retired = None;
         let mut wakers = Vec::new();
@@ -190,15 +196,21 @@ impl Node {
             state.withdraw_idle(epoch, &mut wakers);
         }
         let verdict = state.verdict(epoch, waker, &mut wakers);
-        let put_off = pressing && verdict != Verdict::Wait;
+        let put_off = may_put_off && verdict != Verdict::Wait;
         if state.is_busy() || put_off {
             retired = state.waker.replace(waker.clone());
         }
-        let outer_clear = state.account(OUTER).is_clear();
+        let decision = Decision {
+            verdict: if put_off { Verdict::Wait } else { verdict },
+            outer_clear: state.account(OUTER).is_clear(),
+            put_off,
+            waiting: state.accounts.iter().any(|account| account.undelivered.is_some()),
+            idle: put_off || state.is_busy() && !state.is_handling(),
+            wakers,
+        };
         drop(state);
         drop(retired);
-        let verdict = if put_off { Verdict::Wait } else { verdict };
-        Decision { verdict, outer_clear, put_off, wakers }
+        decision
     }
 }
 
@@ -214,6 +226,13 @@ impl State {
     /// Whether a delivery is unsettled: a handler runs or a receiver waits for something to end.
     pub(crate) fn is_busy(&self) -> bool {
         self.accounts.iter().any(|account| account.unsettled > 0)
+    }
+
+    /// Whether a handler runs, or a receiver is busy with its delivery.
+    fn is_handling(&self) -> bool {
+        let unsettled: u32 = self.batches.iter().map(|batch| batch.unsettled).sum();
+        let idle = self.receivers.iter().filter(|(_, entry)| entry.counted != 0 && entry.idle).count();
+        unsettled as usize > idle
     }
 
     fn take_in(&mut self, own: Option<Request>, outer: Option<Request>) {
@@ -256,7 +275,7 @@ impl State {
     }
 
     fn verdict(&mut self, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) -> Verdict {
-        let busy = self.is_busy();
+        let busy = self.is_handling();
         let last_unsettled = self.batches.iter().rposition(|batch| batch.unsettled > 0);
         let last_resumed = self.batches.iter().rposition(|batch| batch.resumed);
         if last_resumed.is_some() && last_resumed > last_unsettled {

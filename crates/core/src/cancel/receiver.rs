@@ -93,6 +93,13 @@ impl Receiver {
         }
     }
 
+    /// The construct's unwinding was put off: no handler runs behind what it holds.
+    pub(crate) fn set_idle(&self) {
+        if let Some(link) = &self.link {
+            link.node.lock().receivers[link.key].idle = true;
+        }
+    }
+
     /// Whether a request was delivered that has not been picked up, in the turn in which the construct
     /// was polled: so if it shares the scope's waker.
     pub(crate) fn has_news(&self) -> bool {
@@ -141,7 +148,15 @@ impl Entry {
 impl Node {
     fn insert(&self, epoch: u32, waker: Option<&Waker>) -> usize {
         let waker = waker.cloned();
-        self.lock().receivers.insert(Entry { waker, pending: None, counted: 0, batch: 0, epoch, attempts: 0 })
+        self.lock().receivers.insert(Entry {
+            waker,
+            pending: None,
+            counted: 0,
+            batch: 0,
+            idle: false,
+            epoch,
+            attempts: 0,
+        })
     }
 
     fn refresh(&self, key: usize, epoch: u32, waker: Option<&Waker>) -> Option<Request> {
@@ -149,6 +164,7 @@ impl Node {
         let mut state = self.lock();
         let entry = &mut state.receivers[key];
         entry.epoch = epoch;
+        entry.idle = false;
         entry.attempts = 0;
         let same = match (&entry.waker, waker) {
             (None, None) => true,

@@ -68,8 +68,10 @@ impl<T, E> Polled for Result<Poll<T>, E> {
 pub struct Scope {
     node: Option<Arc<Node>>,
     epoch: u32,
-    /// The unwinding was put off for requests of a scope around, which join it.
+    /// The unwinding was put off, once, for requests of a scope around, which join it.
     put_off: bool,
+    /// A request of this scope waits until no handler runs.
+    waiting: bool,
     outer: Receiver,
 }
 
@@ -77,7 +79,7 @@ impl Scope {
     /// A scope in which nothing has been polled yet. Allocates nothing.
     #[must_use]
     pub const fn new() -> Scope {
-        Scope { node: None, epoch: 0, put_off: false, outer: Receiver::new() }
+        Scope { node: None, epoch: 0, put_off: false, waiting: false, outer: Receiver::new() }
     }
 
     /// Calls `poll` with this scope as the innermost one, unless the scope is about to take in a
@@ -100,7 +102,7 @@ impl Scope {
         let frame = Frame {
             epoch: self.epoch,
             deadline: deadline.min(context::deadline()),
-            pressing: context::is_pressing() || self.put_off,
+            pressing: context::is_pressing() || self.put_off || self.waiting,
         };
         context::enter_scope(&mut self.node, frame, cx.waker(), || poll(cx))
     }
@@ -115,17 +117,22 @@ impl Scope {
         if self.node.is_none() && own.is_none() && outer.is_none() {
             return Verdict::Wait;
         }
-        let pressing = context::is_pressing();
-        if self.node.is_none() && !pressing {
+        let may_put_off = !self.put_off && context::is_pressing();
+        if self.node.is_none() && !may_put_off {
             return Verdict::Unwind { external: outer.is_some() };
         }
         let node = self.node.get_or_insert_default();
         let changed = own.is_some();
-        let decision = node.decide(own, outer, self.epoch, waker, pressing);
-        self.put_off = decision.put_off;
-        if changed && decision.verdict == Verdict::Wait {
-            // A deadline that has fired no longer hides those inside (law D4).
+        let decision = node.decide(own, outer, self.epoch, waker, may_put_off);
+        (self.put_off, self.waiting) = (decision.put_off, decision.waiting);
+        if decision.put_off || changed && decision.verdict == Verdict::Wait {
+            // The second: a deadline that has fired no longer hides those inside (law D4).
             context::ask_for_repoll();
+            // A branch of an aggregate has a waker of its own, without which it is not polled.
+            context::foreign_to_root(waker).into_iter().for_each(Waker::wake_by_ref);
+        }
+        if decision.idle {
+            self.outer.set_idle();
         }
         if decision.outer_clear && self.outer.is_requested() {
             self.outer.absorb();

@@ -157,16 +157,6 @@ impl TaskMeta {
         Some(Request { level, reason })
     }
 
-    /// Whether the root will deliver a request after the poll that is going on.
-    pub(crate) fn is_about_to_deliver(&self) -> bool {
-        let busy = || self.node.get().is_some_and(|node| node.lock().is_busy());
-        match self.word.requested() {
-            None => false,
-            Some(Level::Hard) => true,
-            Some(Level::Soft) => !busy(),
-        }
-    }
-
     /// The number of explicit requests that were not absorbed (law T3).
     pub(crate) fn cancelling(&self) -> u32 {
         let waiting = self.late().more.as_ref().map_or(0, |more| more.explicit);

@@ -107,12 +107,6 @@ impl TaskWord {
         level(before)
     }
 
-    /// The most urgent request that is waiting to be delivered.
-    pub(crate) fn requested(&self) -> Option<Level> {
-        // Acquire: pairs with the Release of `request`.
-        level(self.0.load(Ordering::Acquire))
-    }
-
     /// Whether a request is waiting to be delivered. A stale `false` is harmless: whoever made
     /// the request wakes the task afterwards.
     pub(crate) fn has_requests(&self) -> bool {
