@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `receivers` | [`Receiver`](super::receiver::Receiver)s of this scope insert, refresh and remove themselves; `decide` delivers to them |
 //! | `accounts` | `decide` (the scope's own poll) and [`settle`](super::settle) |
+//! | `link` | set by `after_pending` with a request from outside, used once by `settle` when all of that is absorbed |
 //! | `waker` | stored by `decide` while something is unsettled, taken by `settle` |
 //! | `dead`, `forward` | set once by [`Scope::finish`](super::region::Scope::finish), read by `settle` |
 //! | `batches` | `decide` opens one per delivery, `settle` closes it |
@@ -42,6 +43,7 @@ use slab::Slab;
 use super::reason::CancelReason;
 use super::settle::Token;
 use crate::context;
+use crate::sync::Arc;
 use crate::sync::{Mutex, MutexGuard, lock};
 
 /// How urgent a request is (law C6).
@@ -106,6 +108,16 @@ pub(crate) struct Entry {
     pub(crate) idle: bool,
     pub(crate) epoch: u32,
     pub(crate) attempts: u8,
+    /// Tells apart receivers that had the same key one after the other.
+    pub(crate) serial: u64,
+}
+
+/// A registration: the scope and the key there.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub(crate) node: Arc<Node>,
+    pub(crate) key: usize,
+    pub(crate) serial: u64,
 }
 
 impl Entry {
@@ -134,6 +146,9 @@ pub(crate) struct State {
     pub(crate) receivers: Slab<Entry>,
     accounts: [Account; 2],
     pub(crate) batches: Vec<Batch>,
+    pub(crate) serials: u64,
+    /// Where this scope got what is in its account of the outside.
+    pub(crate) link: Option<Link>,
     pub(crate) waker: Option<Waker>,
     pub(crate) dead: bool,
     pub(crate) forward: Option<Token>,

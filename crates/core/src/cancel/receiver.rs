@@ -3,7 +3,7 @@
 
 use std::task::Waker;
 
-use super::node::{Entry, Node, Request, SOURCES};
+use super::node::{Entry, Link, Node, Request, SOURCES};
 use super::reason::{CancelKind, CancelReason};
 use super::settle::{Held, Settle, Token, settle};
 use crate::context;
@@ -19,12 +19,6 @@ use crate::sync::Arc;
 pub struct Receiver {
     link: Option<Link>,
     requested: Option<CancelReason>,
-}
-
-#[derive(Debug)]
-struct Link {
-    node: Arc<Node>,
-    key: usize,
 }
 
 impl Receiver {
@@ -48,7 +42,8 @@ impl Receiver {
             Some(link) if Arc::ptr_eq(&link.node, &node) => node.refresh(link.key, epoch, own_waker),
             _ => {
                 self.hand_back();
-                self.link = Some(Link { key: node.insert(epoch, own_waker), node });
+                let (key, serial) = node.insert(epoch, own_waker);
+                self.link = Some(Link { node, key, serial });
                 None
             }
         };
@@ -86,7 +81,7 @@ impl Receiver {
     pub fn absorb(&mut self) {
         self.requested = None;
         if let Some(link) = &self.link {
-            let held = link.node.uncount(link.key);
+            let held = link.uncount();
             if held.sources != 0 {
                 settle(link.node.clone(), held, Settle::Absorb);
             }
@@ -98,6 +93,11 @@ impl Receiver {
         if let Some(link) = &self.link {
             link.node.lock().receivers[link.key].idle = true;
         }
+    }
+
+    /// The registration, for the node of the scope that it belongs to.
+    pub(crate) fn link(&self) -> Option<Link> {
+        self.link.clone()
     }
 
     /// Whether a request was delivered that has not been picked up, in the turn in which the construct
@@ -139,6 +139,22 @@ impl Drop for Receiver {
     }
 }
 
+impl Link {
+    /// Takes the receiver's count, unless a further request waits to be picked up.
+    pub(crate) fn uncount(&self) -> Held {
+        let mut state = self.node.lock();
+        let nothing = Held { sources: 0, batch: 0 };
+        match state.receivers.get_mut(self.key) {
+            Some(entry) if entry.serial == self.serial && entry.pending.is_none() => {
+                let held = entry.held();
+                entry.counted = 0;
+                held
+            }
+            _ => nothing,
+        }
+    }
+}
+
 impl Entry {
     fn held(&self) -> Held {
         Held { sources: self.counted, batch: self.batch }
@@ -146,9 +162,12 @@ impl Entry {
 }
 
 impl Node {
-    fn insert(&self, epoch: u32, waker: Option<&Waker>) -> usize {
+    fn insert(&self, epoch: u32, waker: Option<&Waker>) -> (usize, u64) {
         let waker = waker.cloned();
-        self.lock().receivers.insert(Entry {
+        let mut state = self.lock();
+        state.serials += 1;
+        let serial = state.serials;
+        let key = state.receivers.insert(Entry {
             waker,
             pending: None,
             counted: 0,
@@ -156,7 +175,9 @@ impl Node {
             idle: false,
             epoch,
             attempts: 0,
-        })
+            serial,
+        });
+        (key, serial)
     }
 
     fn refresh(&self, key: usize, epoch: u32, waker: Option<&Waker>) -> Option<Request> {
@@ -189,18 +210,6 @@ impl Node {
 
     fn remove(&self, key: usize) -> Entry {
         self.lock().receivers.remove(key)
-    }
-
-    /// Takes the receiver's count, unless a further request waits to be picked up.
-    fn uncount(&self, key: usize) -> Held {
-        let mut state = self.lock();
-        let entry = &mut state.receivers[key];
-        let held = entry.held();
-        if entry.pending.is_some() {
-            return Held { sources: 0, ..held };
-        }
-        entry.counted = 0;
-        held
     }
 
     fn has_news(&self, key: usize) -> bool {

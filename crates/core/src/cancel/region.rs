@@ -122,6 +122,10 @@ impl Scope {
             return Verdict::Unwind { external: outer.is_some() };
         }
         let node = self.node.get_or_insert_default();
+        if outer.is_some() {
+            let former = std::mem::replace(&mut node.lock().link, self.outer.link());
+            drop(former);
+        }
         let changed = own.is_some();
         let decision = node.decide(own, outer, self.epoch, waker, may_put_off);
         (self.put_off, self.waiting) = (decision.put_off, decision.waiting);
@@ -255,9 +259,9 @@ impl Scope {
         let mut state = node.lock();
         state.dead = true;
         state.account_mut(OWN).undelivered = None;
-        let waker = state.waker.take();
+        let former = (state.waker.take(), state.link.take());
         drop(state);
-        drop(waker);
+        drop(former);
         Some(node)
     }
 

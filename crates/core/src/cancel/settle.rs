@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::node::{Level, Node, OUTER, SOURCES, State};
+use super::node::{Level, Link, Node, OUTER, SOURCES, State};
 use super::reason::CancelReason;
 use crate::sync::Arc;
 use crate::task::reports::wake_safely;
@@ -77,10 +77,19 @@ pub(crate) fn settle(mut node: Arc<Node>, mut held: Held, mut how: Settle) -> bo
         state.settle(held, how);
         let waker = state.waker.take();
         let next = state.take_forward();
+        let absorbed = if how == Settle::Absorb { state.take_absorbed_link() } else { None };
         let reached = held.sources != 0 && !state.dead;
         drop(state);
         if let Some(waker) = waker {
             wake_safely(waker);
+        }
+        if let Some(link) = absorbed {
+            let outer_held = link.uncount();
+            if outer_held.sources == 0 {
+                return reached;
+            }
+            (node, held) = (link.node, outer_held);
+            continue;
         }
         let Some((token, verdict)) = next else {
             return reached;
@@ -121,6 +130,12 @@ impl State {
         if account.is_clear() {
             account.reason = None;
         }
+    }
+
+    /// Where everything that came from outside is absorbed, the scope around hears of it at once, so that
+    /// `cancelling()` is right in the next line (law T3).
+    fn take_absorbed_link(&mut self) -> Option<Link> {
+        if self.dead || !self.account(OUTER).is_clear() { None } else { self.link.take() }
     }
 
     /// A scope that ended while tokens were alive left its own delivery behind: once they are all
