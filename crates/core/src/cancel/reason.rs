@@ -89,6 +89,11 @@ impl CancelReason {
         CancelReason { request: Arc::new(Inner { kind, ..(*self.request).clone() }), task: None }
     }
 
+    /// Whether both stem from one call, handed on without a change of kind.
+    pub(crate) fn is_same(&self, other: &CancelReason) -> bool {
+        Arc::ptr_eq(&self.request, &other.request)
+    }
+
     /// The same reason as the outcome of `task`.
     pub(crate) fn ended(self, task: &TaskMeta) -> CancelReason {
         CancelReason { request: self.request, task: Some(Named::of(task)) }

@@ -9,7 +9,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::cancel::reason::CancelKind;
+use crate::cancel::node::Request;
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::receiver::Receiver;
 use crate::runtime::reports;
 use crate::task::error::TaskError;
@@ -29,6 +30,8 @@ pub struct Join<T: 'static, E: 'static> {
     task: Task<T, E>,
     receiver: Receiver,
     stage: Stage,
+    /// The request that was passed on last.
+    passed: Option<CancelReason>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +49,7 @@ impl<T, E> IntoFuture for Task<T, E> {
     type Output = Result<T, TaskError<E>>;
     type IntoFuture = Join<T, E>;
     fn into_future(self) -> Join<T, E> {
-        Join { task: self, receiver: Receiver::new(), stage: Stage::Idle }
+        Join { task: self, receiver: Receiver::new(), stage: Stage::Idle, passed: None }
     }
 }
 
@@ -55,6 +58,21 @@ impl<T: 'static, E: 'static> Join<T, E> {
     #[must_use]
     pub fn task(&self) -> &Task<T, E> {
         &self.task
+    }
+
+    /// Passes a request on to the task, unless it is the one that this join has passed on before: then
+    /// the tasks await each other in a circle, and the unwinding begins here.
+    fn pass_on(&mut self, request: Request) {
+        let came_round = self.passed.as_ref().is_some_and(|passed| passed.is_same(&request.reason));
+        if came_round {
+            self.stage = Stage::Over;
+            self.receiver.resume();
+            return;
+        }
+        let reason = request.reason.with_kind(CancelKind::ParentCancelled);
+        self.stage = Stage::Passed;
+        self.passed = Some(reason.clone());
+        self.task.reference().request(request.level, reason);
     }
 
     fn deliver(&mut self, outcome: Result<T, TaskError<E>>) -> Poll<Result<T, TaskError<E>>> {
@@ -85,9 +103,7 @@ impl<T, E> Future for Join<T, E> {
             this.stage = Stage::Linked;
         }
         if let Some(request) = this.receiver.poll_request(cx.waker()) {
-            this.stage = Stage::Passed;
-            let reason = request.reason.with_kind(CancelKind::ParentCancelled);
-            this.task.reference().request(request.level, reason);
+            this.pass_on(request);
         }
         Poll::Pending
     }
@@ -104,7 +120,7 @@ impl<T: 'static, E: 'static> Drop for Join<T, E> {
             return;
         }
         if self.stage == Stage::Linked {
-            let reason = crate::CancelReason::new(CancelKind::ParentCancelled);
+            let reason = CancelReason::new(CancelKind::ParentCancelled);
             task.request(crate::scope::Level::Soft, reason);
         }
         reports::report_adoption(task);
