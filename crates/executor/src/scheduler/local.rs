@@ -327,3 +327,6 @@ fn unpack(head: u64) -> (u32, u32) {
 const EMPTY: u8 = 0;
 const FULL: u8 = 1;
 const STEALING: u8 = 2;
+
+#[cfg(all(test, loom))]
+mod loom_models;
