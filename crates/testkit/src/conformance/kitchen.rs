@@ -24,9 +24,12 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// The backend under test, as a recipe.
 #[allow(missing_debug_implementations, reason = "it holds nothing but a closure")]
 pub struct Kitchen {
-    make: Box<dyn Fn() -> (Arc<dyn Backend>, Arc<dyn Drive>)>,
+    make: Box<dyn Fn() -> Subject>,
     fifo: bool,
 }
+
+/// One fresh backend, seen from its two sides.
+type Subject = (Arc<dyn Backend>, Arc<dyn Drive>);
 
 impl Kitchen {
     /// A kitchen whose backends come from `make`. With `fifo`, the backend promises to start and wake tasks in
@@ -199,8 +202,9 @@ impl Shift {
         assert!(reports.is_empty(), "failures that nobody observed: {reports:?}");
     }
 
-    /// Ends the process when a run on a real clock hangs, with the names of its live tasks.
-    fn watch(&self) -> Option<Sender<()>> {
+    /// Ends the process when a run on a real clock hangs, with the names of its live tasks. The watch ends when
+    /// its answer is dropped.
+    pub(crate) fn watch(&self) -> Option<Sender<()>> {
         if self.drive.is_virtual() {
             return None;
         }

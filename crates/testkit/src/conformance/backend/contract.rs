@@ -251,6 +251,7 @@ pub fn law_b3_ping_pong_starves_nobody(kitchen: &Kitchen) {
 /// `drive` polls what it waits for at once, and again when it was woken, on the calling thread.
 pub fn law_b5_drive_runs_until_told(kitchen: &Kitchen) {
     let shift = kitchen.open();
+    let _watchdog = shift.watch();
     let home = thread::current().id();
     let mut polls = 0;
     let mut until = pin!(poll_fn(|cx| {

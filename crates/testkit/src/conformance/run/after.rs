@@ -76,7 +76,8 @@ pub fn law_r4_wakers_are_inert_after_the_end(kitchen: &Kitchen) {
     let copy = waker.clone();
     std::thread::spawn(move || {
         for _ in 0..100 {
-            copy.clone().wake();
+            copy.wake_by_ref();
+            drop(copy.clone());
         }
         drop(copy);
     })

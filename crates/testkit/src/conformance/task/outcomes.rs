@@ -49,7 +49,7 @@ pub fn law_t2_messages_name_the_task(kitchen: &Kitchen) {
         stopped.cancel();
         let failure = failing.await.expect_err("it fails");
         let cancellation = stopped.await.expect_err("it is cancelled");
-        let panic = burning.await.err().expect("it panics");
+        let panic = burning.await.expect_err("it panics");
         assert_eq!(failure.to_string(), "burnt soup");
         assert!(cancellation.to_string().contains("cook-2"), "{cancellation}");
         assert!(panic.to_string().contains("cook-3") && panic.to_string().contains("fire"), "{panic}");

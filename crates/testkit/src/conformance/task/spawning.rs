@@ -40,7 +40,7 @@ pub fn law_t4_tasks_start_in_spawn_order(kitchen: &Kitchen) {
 
 /// Without a runtime, `spawn` panics with a sentence that says what to call.
 pub fn law_t4_spawn_without_a_runtime_says_what_to_call(_: &Kitchen) {
-    let panic = catch_unwind(|| spawn(async {})).err().expect("there is no runtime here");
+    let panic = catch_unwind(|| spawn(async {})).expect_err("there is no runtime here");
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
     let text = text.expect("the payload is a text");
@@ -72,7 +72,7 @@ pub fn law_t4_try_spawn_on_a_closed_runtime_keeps_the_future(kitchen: &Kitchen) 
         item.deliver();
         Ok::<_, Burnt>(())
     });
-    let error = refused.err().expect("the runtime is closed");
+    let error = refused.map(drop).expect_err("the runtime is closed");
     assert_eq!(probe.alive(), 1, "the future is in the error");
     drop(error);
     assert_eq!((probe.delivered(), probe.dropped()), (0, 1));
