@@ -82,7 +82,10 @@ pub(crate) struct Account {
     pub(crate) resumed: bool,
     /// A delivery ended a wait: it was caught, or somebody unwound because of it.
     pub(crate) touched: bool,
+    /// The first reason, which is the one to report (law C15).
     pub(crate) reason: Option<CancelReason>,
+    /// The reason of the request that is undelivered.
+    latest: Option<CancelReason>,
 }
 
 impl Account {
@@ -90,10 +93,11 @@ impl Account {
         self.undelivered.is_none() && self.unsettled == 0 && !self.resumed
     }
 
-    /// Edge 1: a request arrives. The first reason is kept (law C15).
+    /// Edge 1: a request arrives.
     fn add(&mut self, request: Request) {
         self.undelivered = self.undelivered.max(Some(request.level));
-        self.reason.get_or_insert(request.reason);
+        self.reason.get_or_insert(request.reason.clone());
+        self.latest = Some(request.reason);
     }
 }
 
@@ -323,9 +327,8 @@ impl State {
     /// Edge 2: every live receiver gets the request.
     fn deliver(&mut self, source: u8, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) {
         let account = &mut self.accounts[usize::from(source - 1)];
-        let (Some(level), Some(reason)) = (account.undelivered.take(), account.reason.clone()) else {
-            return;
-        };
+        let reason = account.latest.take().or_else(|| account.reason.clone());
+        let (Some(level), Some(reason)) = (account.undelivered.take(), reason) else { return };
         for (_, entry) in self.receivers.iter_mut().filter(|(_, entry)| entry.is_live(epoch)) {
             move_to_last(&mut self.batches, entry);
             if entry.counted & source == 0 {
