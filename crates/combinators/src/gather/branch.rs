@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use brigade_core::scope::{LinkMode, Request, Scope, Verdict, report_unobserved};
+use brigade_core::scope::{LinkMode, OwnFate, Request, Scope, Verdict, report_unobserved};
 use brigade_core::{Instant, TaskOutput, current_task};
 use pin_project_lite::pin_project;
 
@@ -26,8 +26,8 @@ pub enum Step {
     Ended {
         /// With an error.
         failed: bool,
-        /// It had absorbed every request that it got.
-        clear: bool,
+        /// What had become of the requests that it got.
+        fate: OwnFate,
     },
     /// It was dropped because of a request.
     Unwound,
@@ -93,10 +93,10 @@ where
         let mut cx = Context::from_waker(waker);
         if let Poll::Ready(output) = this.scope.enter(&mut cx, Instant::FAR_FUTURE, |cx| future.poll(cx)) {
             this.future.set(None);
-            let (failed, clear) = (BranchOutput::is_failure(&output), this.scope.absorbed());
+            let (failed, fate) = (BranchOutput::is_failure(&output), this.scope.own_fate());
             this.kept.output = Some(output);
             this.scope.finish();
-            return Step::Ended { failed, clear };
+            return Step::Ended { failed, fate };
         }
         match this.scope.after_pending(request, LinkMode::Isolated, waker) {
             Verdict::Wait => Step::Waiting { clear: this.scope.absorbed() },

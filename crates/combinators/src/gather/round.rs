@@ -17,7 +17,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use brigade_core::scope::{Level, Receiver, Request};
+use brigade_core::scope::{Level, OwnFate, Receiver, Request};
 use brigade_core::{CancelKind, CancelReason, budget, current_task};
 
 use super::branch::Step;
@@ -87,11 +87,13 @@ pub(crate) struct Round {
     hit: Option<usize>,
     /// `hit` is the result, whatever comes.
     decided: bool,
-    /// A request from outside has met a branch.
+    /// A branch has taken notice of a request from outside.
     touched: bool,
     /// A branch ended without absorbing a request from outside.
     unwinding: bool,
     started: bool,
+    /// It has been pending, so it is registered.
+    waited: bool,
     resumed: bool,
 }
 
@@ -109,6 +111,7 @@ impl Round {
             touched: false,
             unwinding: false,
             started: false,
+            waited: false,
             resumed: false,
         }
     }
@@ -127,14 +130,19 @@ impl Round {
             ready!(budget::poll_proceed(cx));
             self.started = true;
         }
-        for index in self.slots.take_woken(cx.waker()) {
-            self.step(team.as_mut(), index, None);
+        // A request that was delivered meanwhile goes along with the poll, not with one more after it.
+        let request = self.waited.then(|| self.receiver.poll_request(cx.waker())).flatten();
+        let woken = self.slots.take_woken(cx.waker());
+        match request {
+            Some(request) => self.pass_on(team.as_mut(), &request),
+            None => woken.into_iter().for_each(|index| self.step(team.as_mut(), index, None)),
         }
         loop {
             self.decide(team.as_mut());
             if self.live == 0 || (self.decided && self.rule == Rule::FirstErrorAlone) {
                 return self.conclude();
             }
+            self.waited = true;
             let Some(request) = self.receiver.poll_request(cx.waker()) else { return Poll::Pending };
             self.pass_on(team.as_mut(), &request);
         }
@@ -156,18 +164,22 @@ impl Round {
         let step = team.poll_branch(index, self.slots.waker(index), request);
         match step {
             Step::Waiting { clear } => {
-                self.touched |= external;
+                self.touched |= clear && self.marks[index] == Mark::Obliged;
                 self.oblige(index, !clear && (external || self.marks[index] == Mark::Obliged));
             }
-            Step::Ended { failed, clear } => {
-                self.unwinding |= self.marks[index] == Mark::Obliged && !clear;
+            Step::Ended { failed, fate } => {
+                if self.marks[index] == Mark::Obliged {
+                    // One that was only postponed, by a shield, has met nobody (law C2).
+                    self.touched |= fate != OwnFate::Undelivered;
+                    self.unwinding |= fate == OwnFate::Touched;
+                }
                 self.retire(index);
                 if self.hit.is_none() && self.rule.hits(failed) {
                     self.hit = Some(index);
                 }
             }
             Step::Unwound => {
-                self.touched |= external;
+                self.touched |= external || self.marks[index] == Mark::Obliged;
                 self.unwinding = true;
                 self.retire(index);
                 self.unasked();
