@@ -18,7 +18,7 @@
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::task::{RawWakerVTable, Waker};
+use std::task::Waker;
 
 use crate::cancel::node::Node;
 use crate::runtime::handle::Handle;
@@ -58,10 +58,12 @@ impl Frame {
     const OUTSIDE: Frame = Frame { epoch: 0, deadline: Instant::FAR_FUTURE, pressing: false };
 }
 
-/// A waker's data and vtable.
-type Identity = (*const (), *const RawWakerVTable);
+/// What tells wakers apart: the data pointer, or the table of functions where there is no data. Tables
+/// are aligned, so the two cannot meet. One word, since it is saved and restored at every scope.
+type Identity = usize;
 
-const NOBODY: Identity = (std::ptr::null(), std::ptr::null());
+/// Outside every scope; no waker has it.
+const NOBODY: Identity = 0;
 
 thread_local! {
     static HERE: Here = const {
@@ -161,7 +163,7 @@ pub(crate) fn is_pressing() -> bool {
 
 /// `waker`, unless it is the current task's own.
 pub(crate) fn foreign_to_root(waker: &Waker) -> Option<&Waker> {
-    (!same(identity(waker), HERE.with(|here| here.root_waker.get()))).then_some(waker)
+    (identity(waker) != HERE.with(|here| here.root_waker.get())).then_some(waker)
 }
 
 /// Calls `poll` with the scope that owns `node` as the innermost one. The node moves into the
@@ -244,7 +246,7 @@ pub(crate) fn deadline() -> Instant {
 /// async-task's vtable is a constant that may stand at several addresses, so `will_wake` can fail to
 /// recognise a task's own waker; its data pointer is the task, which decides.
 pub(crate) fn foreign(waker: &Waker) -> Option<&Waker> {
-    (!same(identity(waker), HERE.with(|here| here.waker.get()))).then_some(waker)
+    (identity(waker) != HERE.with(|here| here.waker.get())).then_some(waker)
 }
 
 /// Takes one unit of the turn's budget; `false` if it is spent. Unlimited outside tasks.
@@ -287,9 +289,6 @@ pub(crate) fn thread_token() -> u64 {
 }
 
 fn identity(waker: &Waker) -> Identity {
-    (waker.data(), std::ptr::from_ref(waker.vtable()))
-}
-
-fn same(one: Identity, other: Identity) -> bool {
-    one.0 == other.0 && (!one.0.is_null() || std::ptr::eq(one.1, other.1))
+    let data = waker.data().addr();
+    if data == 0 { std::ptr::from_ref(waker.vtable()).addr() | 1 } else { data }
 }

@@ -43,8 +43,7 @@ use slab::Slab;
 use super::reason::CancelReason;
 use super::settle::Token;
 use crate::context;
-use crate::sync::Arc;
-use crate::sync::{Mutex, MutexGuard, lock};
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, lock};
 
 /// How urgent a request is (law C6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,7 +160,11 @@ pub(crate) struct State {
 
 /// See the module.
 #[derive(Default)]
-pub(crate) struct Node(Mutex<State>);
+pub(crate) struct Node {
+    state: Mutex<State>,
+    /// Whether an account may be other than clear; written under the lock, by the scope's own poll.
+    requested: AtomicBool,
+}
 
 /// What the scope has to do after a pending poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +194,13 @@ pub(crate) struct Decision {
 
 impl Node {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.0)
+        lock(&self.state)
+    }
+
+    /// Whether nothing was ever requested of the scope, or all of it was absorbed.
+    pub(crate) fn is_quiet(&self) -> bool {
+        // Relaxed: only the scope's own poll writes it, and only it asks.
+        !self.requested.load(Ordering::Relaxed)
     }
 
     /// Takes in new requests and finds out what they mean for the scope, whose inner future has just
@@ -227,6 +236,9 @@ impl Node {
             idle: put_off || state.is_busy() && !state.is_handling(),
             wakers,
         };
+        let quiet = decision.outer_clear && state.account(OWN).is_clear();
+        // Relaxed: see `is_quiet`.
+        self.requested.store(!quiet, Ordering::Relaxed);
         drop(state);
         drop(retired);
         decision

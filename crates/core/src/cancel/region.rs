@@ -114,7 +114,7 @@ impl Scope {
     #[must_use = "the verdict says whether the inner future has to be dropped"]
     pub fn after_pending(&mut self, own: Option<Request>, link: LinkMode, waker: &Waker) -> Verdict {
         let outer = self.poll_outer(link, waker);
-        if self.node.is_none() && own.is_none() && outer.is_none() {
+        if own.is_none() && outer.is_none() && self.is_quiet() {
             return Verdict::Wait;
         }
         let may_put_off = !self.put_off && context::is_pressing();
@@ -224,6 +224,11 @@ impl Scope {
     pub(crate) fn take_token(&mut self) -> Option<Token> {
         self.close_node();
         self.outer.take_token()
+    }
+
+    /// Whether nothing has been requested of this scope, as far as its own polls know.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.node.as_ref().is_none_or(|node| node.is_quiet())
     }
 
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {

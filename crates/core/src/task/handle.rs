@@ -18,7 +18,7 @@ use crate::task::reference::TaskRef;
 use crate::task::shared::SharedTask;
 use crate::task::state::{CancelOutcome, TaskState};
 
-type Inner<T, E> = async_task::Task<Out<T, E>, TaskMeta>;
+pub(crate) type Inner<T, E> = async_task::Task<Out<T, E>, TaskMeta>;
 
 /// A spawned task (laws T1–T13); asyncio's `Task`.
 ///
@@ -45,8 +45,9 @@ pub struct Task<T: 'static, E: 'static> {
 }
 
 impl<T: 'static, E: 'static> Task<T, E> {
-    pub(crate) fn new(inner: Inner<T, E>, task: TaskRef) -> Task<T, E> {
-        Task { inner: Mutex::new(Some(inner)), peeked: OnceLock::new(), task }
+    #[inline]
+    pub(crate) fn new(inner: Option<Inner<T, E>>, task: TaskRef) -> Task<T, E> {
+        Task { inner: Mutex::new(inner), peeked: OnceLock::new(), task }
     }
 
     /// The task's number, unique within its runtime.
@@ -213,16 +214,16 @@ impl<T: 'static, E: 'static> Task<T, E> {
 
 /// The output of a task that is done.
 fn take_output<T, E>(task: Inner<T, E>) -> Out<T, E> {
-    let reason = CancelReason::new(CancelKind::Shutdown);
+    let lost = || Out::lost(TaskError::Cancelled(CancelReason::new(CancelKind::Shutdown)));
     let mut task = task.fallible();
     let polled = std::future::Future::poll(Pin::new(&mut task), &mut Context::from_waker(Waker::noop()));
     match polled {
         Poll::Ready(Some(out)) => out,
-        Poll::Ready(None) => Out::lost(TaskError::Cancelled(reason)),
+        Poll::Ready(None) => lost(),
         Poll::Pending => {
             // INVARIANT W2 rules it out: `DONE` is set after the output is in its place.
             task.detach();
-            Out::lost(TaskError::Cancelled(reason))
+            lost()
         }
     }
 }
@@ -241,7 +242,8 @@ impl<T: 'static, E: 'static> Drop for Task<T, E> {
     }
 }
 
-struct Detach<T: 'static, E: 'static>(Option<Inner<T, E>>);
+/// Dropping it lets the task go on; async-task's own handle would cancel it.
+pub(crate) struct Detach<T: 'static, E: 'static>(pub(crate) Option<Inner<T, E>>);
 
 impl<T: 'static, E: 'static> Drop for Detach<T, E> {
     fn drop(&mut self) {

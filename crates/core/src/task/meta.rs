@@ -200,7 +200,7 @@ impl TaskMeta {
         if self.word.ending().is_some() {
             return false;
         }
-        if self.late().joiner.as_ref().is_some_and(|known| known.will_wake(waker)) {
+        if self.word.is_watched() && self.late().joiner.as_ref().is_some_and(|known| known.will_wake(waker)) {
             return true;
         }
         let fresh = waker.clone();

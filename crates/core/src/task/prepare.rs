@@ -18,7 +18,7 @@ use crate::context;
 use crate::runtime::handle::Handle;
 use crate::runtime::shared::Phase;
 use crate::sync::Arc;
-use crate::task::handle::Task;
+use crate::task::handle::{Detach, Task};
 use crate::task::job::{self, Job};
 use crate::task::meta::{LocalHome, Parts, TaskMeta};
 use crate::task::output::{Owner, Sink, TaskOutput};
@@ -50,39 +50,57 @@ impl std::fmt::Debug for SpawnOptions {
 /// An owner enters it into its books between [`prepare`] and [`start`](Prepared::start). Dropping it
 /// ends the task as cancelled.
 #[must_use = "the task is cancelled unless it is started"]
-#[derive(Debug)]
 pub struct Prepared<T: 'static, E: 'static> {
-    task: Task<T, E>,
     job: Job,
+    parts: HandleParts<T, E>,
     /// Cancelled before it starts: the runtime is closing (law R5).
     doomed: bool,
+}
+
+/// What the handle will be made of. Few words: they are moved about more often than the handle.
+struct HandleParts<T: 'static, E: 'static> {
+    reference: TaskRef,
+    output: Detach<T, E>,
+}
+
+impl<T: 'static, E: 'static> HandleParts<T, E> {
+    #[inline]
+    fn into_task(mut self) -> Task<T, E> {
+        Task::new(self.output.0.take(), self.reference)
+    }
+}
+
+impl<T: 'static, E: 'static> std::fmt::Debug for Prepared<T, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Prepared").field(&self.parts.reference).finish()
+    }
 }
 
 impl<T: 'static, E: 'static> Prepared<T, E> {
     /// A reference to the task.
     #[must_use]
     pub fn task_ref(&self) -> TaskRef {
-        self.task.to_ref()
+        self.parts.reference.clone()
     }
 
     /// Schedules the task. It never runs inside this call (law T4).
+    #[inline]
     pub fn start(self) -> Task<T, E> {
         if self.doomed {
             let reason = CancelReason::new(CancelKind::Shutdown);
-            let _ = self.task.reference().meta().request(Level::Soft, reason, false);
+            let _ = self.parts.reference.meta().request(Level::Soft, reason, false);
         }
         self.job.start();
-        self.task
+        self.parts.into_task()
     }
 
     /// Drops the future without polling it; the task that comes back has already ended as cancelled
     /// for this reason.
     pub fn refuse(self, reason: CancelReason) -> Task<T, E> {
-        let task = self.task;
-        let _ = task.to_ref().meta().request(Level::Soft, reason, false);
+        let _ = self.parts.reference.meta().request(Level::Soft, reason, false);
         // The request precedes the first poll, so this poll ends the task without one (law C7).
         self.job.run();
-        task
+        self.parts.into_task()
     }
 }
 
@@ -106,6 +124,7 @@ impl<O: TaskOutput, S: Sink<O::Ok, O::Err>> SinkOf<O> for S {
 ///
 /// Gives future and sink back if the runtime has ended, or is closing and the task has no owner
 /// (laws T4, R5).
+#[inline]
 pub fn prepare<F, S>(
     handle: &Handle,
     options: SpawnOptions,
@@ -166,6 +185,7 @@ pub(crate) fn home_here(handle: &Handle) -> Home {
 }
 
 /// Builds any task; the callers answer for a future that is not `Send` (INVARIANT S1).
+#[inline]
 pub(crate) fn build<F, S>(
     handle: &Handle,
     options: SpawnOptions,
@@ -203,6 +223,7 @@ where
 }
 
 /// Allocates the task and links it, so that nothing can be scheduled that is not registered.
+#[inline]
 fn register<F, S>(list: &mut Shard, meta: TaskMeta, future: F, sink: S) -> TaskOf<F, S>
 where
     F: Future + 'static,
@@ -212,7 +233,8 @@ where
     let (runnable, task) = allocate(meta, future, sink);
     list.push(runnable.metadata(), runnable.waker());
     let reference = TaskRef::from_parts(runnable.waker(), NonNull::from(runnable.metadata()));
-    Prepared { task: Task::new(task, reference), job: Job::new(runnable), doomed: false }
+    let parts = HandleParts { reference, output: Detach(Some(task)) };
+    Prepared { job: Job::new(runnable), parts, doomed: false }
 }
 
 type Built<F, S> = (

@@ -162,6 +162,9 @@ where
         if let Some(node) = this.scope.node() {
             meta.node.get_or_init(|| node.clone());
         }
+        if this.scope.is_quiet() && !meta.word.has_requests() {
+            return Poll::Pending;
+        }
         let request = meta.take_request();
         let reason = request.as_ref().map(|request| request.reason.clone());
         match this.scope.after_pending(request, LinkMode::Isolated, at.waker) {

@@ -149,6 +149,12 @@ impl TaskWord {
         self.0.fetch_or(WATCHED, Ordering::AcqRel) & DONE == 0
     }
 
+    /// Whether anybody has asked before. A hint: the lock of the late part orders what it guards.
+    pub(crate) fn is_watched(&self) -> bool {
+        // Relaxed: whoever set the bit himself sees it.
+        self.0.load(Ordering::Relaxed) & WATCHED != 0
+    }
+
     /// How the task ended, if it has.
     pub(crate) fn ending(&self) -> Option<Ending> {
         // Acquire: pairs with the Release of `transition_to_done` (INVARIANT W2).
