@@ -94,6 +94,10 @@ impl<T, E: fmt::Debug + 'static> Cleanup<Result<T, E>> for Result<(), E> {
 
 pin_project! {
     /// The future of [`CancelExt::finally`].
+    ///
+    /// # Cancellation
+    ///
+    /// See there.
     #[must_use = "futures do nothing unless they are awaited"]
     pub struct Finally<F: Future, C> {
         #[pin]
@@ -162,6 +166,10 @@ impl<F: Future, C> fmt::Debug for Finally<F, C> {
 
 pin_project! {
     /// The future of [`CancelExt::on_cancel`].
+    ///
+    /// # Cancellation
+    ///
+    /// See there.
     #[must_use = "futures do nothing unless they are awaited"]
     pub struct OnCancel<F: Future, C> {
         #[pin]

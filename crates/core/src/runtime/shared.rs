@@ -87,6 +87,7 @@ impl Shared {
             let (next, end) = if serial == self.serial && next < end {
                 (next, end)
             } else {
+                // Relaxed: as in `new`.
                 let first = self.next_id.fetch_add(BLOCK, Ordering::Relaxed);
                 (first, first + BLOCK)
             };

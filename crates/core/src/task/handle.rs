@@ -262,6 +262,10 @@ impl<T: 'static, E: 'static> fmt::Debug for Task<T, E> {
 /// A handle that cancels its task when it is dropped; see [`Task::cancel_on_drop`].
 ///
 /// It derefs to the [`Task`]; awaiting it awaits the task by value.
+///
+/// # Cancellation
+///
+/// As for [`Task`].
 pub struct CancelOnDrop<T: 'static, E: 'static> {
     task: Option<Task<T, E>>,
 }

@@ -15,6 +15,10 @@ use crate::task::reference::TaskRef;
 /// A cloneable handle: every waiter gets the value, or the shared error; see [`Task::shared`].
 ///
 /// Waiting makes no link (law T13); nobody steals another's wake-up.
+///
+/// # Cancellation
+///
+/// A cancelled waiter leaves the task and the other waiters alone.
 pub struct SharedTask<T: 'static, E: 'static>(Arc<Inner<T, E>>);
 
 type Outcome<T, E> = Result<T, Arc<TaskError<E>>>;
