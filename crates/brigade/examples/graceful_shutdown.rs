@@ -80,11 +80,10 @@ pub(crate) async fn program(tick: Duration) -> Result<(), BoxError> {
     Builder::new().name("indexer").spawn(indexer(tick));
     Builder::new().name("clients").spawn(clients(listener.local_addr()?));
 
-    let serving = async {
+    let serving = TaskGroup::<BoxError>::scope(async |connections| {
         let stopped = async { println!("stop accepting") };
-        let body = async |connections| accept(listener, connections, tick).on_cancel(stopped).await;
-        TaskGroup::<BoxError>::scope(body).await
-    };
+        accept(listener, connections, tick).on_cancel(stopped).await
+    });
     serving.on_cancel(async { println!("all connections are closed") }).await?;
     Ok(())
 }

@@ -15,8 +15,9 @@ pub use brigade_core::{
     Cancelled, CatchCancel, Cleanup, DynError, Ending, EnterGuard, Finally, Finished, Handle, Instant,
     Interval, Join, MissedTicks, Never, OnCancel, Panic, SharedJoin, SharedTask, Shield, Sleep, SpawnError,
     Task, TaskError, TaskId, TaskOutput, TaskRef, TaskState, Unobserved, UnobservedKind, Warning, Watch,
-    YieldNow, all_tasks, blocking_cancelled, bracket, catch_cancel, current_task, interval, interval_at,
-    shield, sleep, sleep_until, spawn, spawn_blocking, spawn_local, try_spawn, yield_now,
+    YieldNow, all_tasks, blocking_cancelled, bracket, catch_cancel, current_task, effective_deadline,
+    interval, interval_at, shield, sleep, sleep_until, spawn, spawn_blocking, spawn_local, try_spawn,
+    yield_now,
 };
 
 #[doc(inline)]
