@@ -13,7 +13,10 @@
 //! virtual, elsewhere they are lower bounds. A test that cannot be asked of a backend (an order that it does
 //! not promise, a tie of two real clocks) returns early and says why in its name or in a comment.
 
-#![allow(clippy::missing_panics_doc, reason = "a test panics when its law is broken; that is its whole purpose")]
+#![allow(
+    clippy::missing_panics_doc,
+    reason = "a test panics when its law is broken; that is its whole purpose"
+)]
 
 pub mod aggregate;
 pub mod backend;

@@ -49,9 +49,7 @@ where
 
 /// [`brigade_core::spawn_local`] of a boxed future.
 #[track_caller]
-pub(crate) fn spawn_local<F>(
-    future: F,
-) -> Task<<F::Output as TaskOutput>::Ok, <F::Output as TaskOutput>::Err>
+pub(crate) fn spawn_local<F>(future: F) -> Task<<F::Output as TaskOutput>::Ok, <F::Output as TaskOutput>::Err>
 where
     F: Future + 'static,
     F::Output: TaskOutput,
