@@ -212,6 +212,22 @@ fn law_d4_an_inner_deadline_counts_again_when_the_outer_one_has_fired() {
 }
 
 #[test]
+fn law_d4_a_handler_between_two_deadlines_that_have_fired_can_have_its_own() {
+    simulate(async {
+        let outer = timeout(ms(20), async {
+            let middle = timeout(ms(10), async {
+                let Err(_cancelled) = catch_cancel(sleep(ms(1000))).await else { return };
+                assert!(timeout(ms(15), sleep(ms(1000))).await.is_err());
+                assert_eq!(now(), 25);
+            });
+            middle.await
+        });
+        assert_eq!(outer.await, Ok(Ok(())));
+    })
+    .unwrap();
+}
+
+#[test]
 fn law_d5_no_time_at_all() {
     simulate(async {
         assert_eq!(timeout(ms(0), async { 7 }).await, Ok(7), "it never suspends");

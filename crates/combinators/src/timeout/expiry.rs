@@ -122,7 +122,13 @@ impl Expiry {
             false => self.timer.disarm(),
         }
         match self.scope.after_pending(own, LinkMode::Transparent, waker) {
-            Verdict::Wait => Waiting::Wait,
+            Verdict::Wait => {
+                // Timeouts inside have looked at this deadline while it was still to come (law D4).
+                if fires {
+                    waker.wake_by_ref();
+                }
+                Waiting::Wait
+            }
             Verdict::Unwind { external: false } if self.fired => Waiting::Expired,
             Verdict::Unwind { .. } => Waiting::Unwound,
         }
