@@ -14,6 +14,7 @@
 //! | `node`, `frame`, `waker`, `open` | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
 //! | `root_waker`, `delivering`, `repoll` | [`enter_task`], [`start_pass`], [`ask_for_repoll`] |
 //! | `runtime` | [`enter_runtime`] |
+//! | `locals` | [`enter_task`], [`enter_locals`] |
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -21,6 +22,7 @@ use std::ptr::NonNull;
 use std::task::Waker;
 
 use crate::cancel::node::Node;
+use crate::locals::Locals;
 use crate::runtime::handle::Handle;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::task::meta::TaskMeta;
@@ -40,6 +42,7 @@ struct Here {
     delivering: Cell<bool>,
     repoll: Cell<bool>,
     runtime: Cell<ManuallyDrop<Option<Handle>>>,
+    locals: Cell<ManuallyDrop<Locals>>,
     thread: Cell<u64>,
 }
 
@@ -78,6 +81,7 @@ thread_local! {
             delivering: Cell::new(false),
             repoll: Cell::new(false),
             runtime: Cell::new(ManuallyDrop::new(None)),
+            locals: Cell::new(ManuallyDrop::new(Locals(None))),
             thread: Cell::new(0),
         }
     };
@@ -100,6 +104,7 @@ pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
         root_waker: here.root_waker.get(),
         delivering: here.delivering.replace(false),
         repoll: here.repoll.replace(false),
+        _locals: enter_locals(task.map_or(Locals(None), |task| task.locals.clone())),
         _lifetime: std::marker::PhantomData,
     })
 }
@@ -113,6 +118,7 @@ pub(crate) struct TaskGuard<'a> {
     root_waker: Identity,
     delivering: bool,
     repoll: bool,
+    _locals: LocalsGuard,
     _lifetime: std::marker::PhantomData<&'a TaskMeta>,
 }
 
@@ -274,6 +280,30 @@ pub(crate) fn runtime() -> Option<Handle> {
             handle
         })
     })
+}
+
+/// Calls `read` with the task-locals that are bound here.
+pub(crate) fn with_locals<R>(read: impl FnOnce(&Locals) -> R) -> R {
+    let locals = HERE.with(|here| ManuallyDrop::into_inner(here.locals.take()));
+    // Put back at once: `read` may run a user's `Clone`.
+    HERE.with(|here| here.locals.set(ManuallyDrop::new(locals.clone())));
+    read(&locals)
+}
+
+/// Binds these task-locals, and no others, until the guard is dropped.
+pub(crate) fn enter_locals(locals: Locals) -> LocalsGuard {
+    LocalsGuard(HERE.with(|here| here.locals.replace(ManuallyDrop::new(locals))))
+}
+
+/// Restores what was bound before; see [`enter_locals`].
+pub(crate) struct LocalsGuard(ManuallyDrop<Locals>);
+
+impl Drop for LocalsGuard {
+    fn drop(&mut self) {
+        let former = std::mem::take(&mut self.0);
+        let left = HERE.with(|here| ManuallyDrop::into_inner(here.locals.replace(former)));
+        drop(left);
+    }
 }
 
 /// A number of this thread that no other thread ever has.

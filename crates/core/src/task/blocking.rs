@@ -20,6 +20,7 @@ use std::task::{Context, Poll, Waker};
 use crate::cancel::node::Level;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::context;
+use crate::locals::Locals;
 use crate::runtime::handle::Handle;
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, lock};
 use crate::task::builder::Builder;
@@ -102,6 +103,7 @@ where
 {
     let slot = Arc::new(Slot {
         runtime: handle.clone(),
+        locals: Locals::capture(),
         name: options.name.clone().unwrap_or_else(|| Arc::from(format!("closure of {}", options.location))),
         stage: Mutex::new(Stage::Queued(closure)),
         waker: Mutex::new(None),
@@ -121,6 +123,7 @@ trait Runs: Send + Sync {
 
 struct Slot<O, F> {
     runtime: Handle,
+    locals: Locals,
     name: Arc<str>,
     stage: Mutex<Stage<O, F>>,
     waker: Mutex<Option<Waker>>,
@@ -175,7 +178,7 @@ impl<O: Send, F: FnOnce() -> O + Send> Runs for Slot<O, F> {
         let _counted = self.runtime.shared().blocking_started(self.name.clone());
         let _ambient = self.runtime.enter();
         let _ = CANCELLED.try_with(|flag| flag.replace(Some(self.cancelled.clone())));
-        let output = catch_unwind(AssertUnwindSafe(closure));
+        let output = catch_unwind(AssertUnwindSafe(|| self.locals.run(closure)));
         let _ = CANCELLED.try_with(|flag| flag.replace(None));
         self.fill(output);
     }

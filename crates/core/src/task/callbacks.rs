@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 
 use crate::context;
+use crate::locals::Locals;
 use crate::runtime::handle::Handle;
 use crate::sync::Arc;
 use crate::task::output::{Owner, Plain};
@@ -19,6 +20,7 @@ type Function = Box<dyn FnOnce(&TaskRef) + Send>;
 
 pub(crate) struct Callback {
     id: CallbackId,
+    locals: Locals,
     function: Function,
 }
 
@@ -31,12 +33,13 @@ impl fmt::Debug for Callback {
 /// Registers a callback; one that comes late is scheduled by itself.
 pub(crate) fn add(task: &TaskRef, function: Function) -> CallbackId {
     let meta = task.meta();
+    let locals = Locals::capture();
     let mut late = meta.late();
     let more = late.more();
     more.next_callback += 1;
     let id = CallbackId(more.next_callback);
     // Pushed first and looked for by the end afterwards, or not seen by it and taken back here.
-    more.callbacks.push(Callback { id, function });
+    more.callbacks.push(Callback { id, locals, function });
     let waiting = meta.word.transition_to_watched();
     let late_one = if waiting { None } else { take(&mut more.callbacks, id) };
     drop(late);
@@ -62,7 +65,7 @@ pub(crate) fn run_all(task: &TaskRef, callbacks: Vec<Callback>) {
     let _ambient = runtime.enter();
     let _outside = context::enter_task(None);
     for callback in callbacks {
-        guarded("a done-callback ran", || (callback.function)(task));
+        guarded("a done-callback ran", || callback.locals.run(|| (callback.function)(task)));
     }
 }
 

@@ -6,6 +6,7 @@ use std::task::Waker;
 use crate::backend::Home;
 use crate::cancel::node::{Level, Node, OWN, Request};
 use crate::cancel::reason::CancelReason;
+use crate::locals::Locals;
 use crate::runtime::handle::Handle;
 use crate::sync::{Arc, AtomicU8, Mutex, MutexGuard, OnceLock, Ordering, lock};
 use crate::task::id::TaskId;
@@ -38,6 +39,7 @@ pub(crate) struct TaskMeta {
     pub(crate) location: &'static Location<'static>,
     runtime: Handle,
     pub(crate) owner: Option<(Arc<dyn Owner>, usize)>,
+    pub(crate) locals: Locals,
     pub(crate) links: Links,
     pub(crate) node: OnceLock<Arc<Node>>,
     late: Mutex<Late>,
@@ -78,6 +80,7 @@ impl TaskMeta {
             location: parts.location,
             runtime: parts.runtime,
             owner: parts.owner,
+            locals: Locals::capture(),
             links: Links::new(),
             node: OnceLock::new(),
             late: Mutex::new(late),
