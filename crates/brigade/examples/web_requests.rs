@@ -10,11 +10,12 @@
 #[path = "support/stage.rs"]
 pub(crate) mod stage;
 
-use brigade::hyper::{BrigadeIo, BrigadeTimer};
+use brigade::hyper::{BrigadeExecutor, BrigadeIo, BrigadeTimer};
 use brigade::net::{TcpListener, TcpStream};
 use brigade::{BoxError, Builder, TaskError, gather_all, run, sleep, spawn};
 use http_body_util::Empty;
 use hyper::body::Bytes;
+use hyper::rt::Executor as _;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, Uri, client, header, server};
 use stage::println;
@@ -74,7 +75,7 @@ async fn serve(listener: TcpListener, status: StatusCode, delay: Duration) -> Re
             Response::builder().status(status).body(Empty::<Bytes>::new())
         });
         let mut http = server::conn::http1::Builder::new();
-        spawn(http.timer(BrigadeTimer).serve_connection(BrigadeIo::new(stream), answer));
+        BrigadeExecutor.execute(http.timer(BrigadeTimer).serve_connection(BrigadeIo::new(stream), answer));
     }
 }
 

@@ -3,6 +3,23 @@
 //! hyper asks its host for three things, and this module has one type for each: [`BrigadeIo`] turns a stream
 //! with futures-io's traits (as [`TcpStream`](crate::net::TcpStream) is) into one with hyper's,
 //! [`BrigadeExecutor`] spawns, [`BrigadeTimer`] sleeps. The example `web_requests` uses all of them.
+//!
+//! ```no_run
+//! use brigade::hyper::{BrigadeExecutor, BrigadeIo, BrigadeTimer};
+//! use http_body_util::Full;
+//! use hyper::rt::Executor as _;
+//! use hyper::{Response, body::Bytes, server::conn::http1, service::service_fn};
+//!
+//! async fn serve(listener: brigade::net::TcpListener) -> std::io::Result<()> {
+//!     loop {
+//!         let (stream, _) = listener.accept().await?;
+//!         let hello = service_fn(async |_| Ok::<_, hyper::Error>(Response::new(Full::<Bytes>::from("hello"))));
+//!         let mut http = http1::Builder::new();
+//!         BrigadeExecutor.execute(http.timer(BrigadeTimer).serve_connection(BrigadeIo::new(stream), hello));
+//!     }
+//! }
+//! # brigade::run(async { serve(brigade::net::TcpListener::bind("127.0.0.1:0").await?).await }).unwrap();
+//! ```
 
 use ::hyper::rt::{Executor, Read, ReadBufCursor, Sleep, Timer, Write};
 use brigade_core::TaskOutput;
