@@ -16,6 +16,7 @@
 pub(crate) mod bracket;
 pub(crate) mod catch;
 pub(crate) mod finally;
+pub(crate) mod grace;
 pub(crate) mod node;
 pub(crate) mod reason;
 pub(crate) mod receiver;

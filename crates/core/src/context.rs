@@ -14,6 +14,7 @@
 //! | `node`, `frame`, `waker`, `open` | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
 //! | `root_waker`, `delivering`, `repoll` | [`enter_task`], [`start_pass`], [`ask_for_repoll`] |
 //! | `runtime` | [`enter_runtime`] |
+//! | `aborting` | [`enter_aborting`] |
 //! | `locals` | [`enter_task`], [`enter_locals`] |
 
 use std::cell::Cell;
@@ -41,6 +42,7 @@ struct Here {
     root_waker: Cell<Identity>,
     delivering: Cell<bool>,
     repoll: Cell<bool>,
+    aborting: Cell<bool>,
     runtime: Cell<ManuallyDrop<Option<Handle>>>,
     locals: Cell<ManuallyDrop<Locals>>,
     thread: Cell<u64>,
@@ -80,6 +82,7 @@ thread_local! {
             root_waker: Cell::new(NOBODY),
             delivering: Cell::new(false),
             repoll: Cell::new(false),
+            aborting: Cell::new(false),
             runtime: Cell::new(ManuallyDrop::new(None)),
             locals: Cell::new(ManuallyDrop::new(Locals(None))),
             thread: Cell::new(0),
@@ -280,6 +283,24 @@ pub(crate) fn runtime() -> Option<Handle> {
             handle
         })
     })
+}
+
+/// Marks the destructors that run until the guard is dropped as the end of a grace (law C13).
+pub(crate) fn enter_aborting() -> AbortingGuard {
+    AbortingGuard(HERE.with(|here| here.aborting.replace(true)))
+}
+
+pub(crate) fn is_aborting() -> bool {
+    HERE.with(|here| here.aborting.get())
+}
+
+/// See [`enter_aborting`].
+pub(crate) struct AbortingGuard(bool);
+
+impl Drop for AbortingGuard {
+    fn drop(&mut self) {
+        HERE.with(|here| here.aborting.set(self.0));
+    }
 }
 
 /// Calls `read` with the task-locals that are bound here.

@@ -22,6 +22,7 @@ mod time;
 pub use cancel::bracket::bracket;
 pub use cancel::catch::{Cancelled, CatchCancel, catch_cancel};
 pub use cancel::finally::{CancelExt, Cleanup, Finally, OnCancel};
+pub use cancel::grace::CatchWithGrace;
 pub use cancel::reason::{CancelKind, CancelReason};
 pub use cancel::shield::{Shield, shield};
 pub use locals::{Bound, Locals, TaskLocal};

@@ -55,8 +55,8 @@ pin_project! {
 impl<F: Future> Future for CatchCancel<F> {
     type Output = Result<F::Output, Cancelled>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.as_mut().project();
         let Some(inner) = this.inner.as_mut().as_pin_mut() else {
             assert!(*this.over, "`catch_cancel` was polled after its end");
             return Poll::Pending;
@@ -68,15 +68,26 @@ impl<F: Future> Future for CatchCancel<F> {
         }
         match this.scope.after_pending(None, LinkMode::Receiver, cx.waker()) {
             Verdict::Wait => Poll::Pending,
-            Verdict::Unwind { .. } => {
-                *this.over = true;
-                this.inner.set(None);
-                match this.scope.take_token() {
-                    Some(token) => Poll::Ready(Err(Cancelled { token: Some(token) })),
-                    None => Poll::Pending,
-                }
-            }
+            Verdict::Unwind { .. } => match self.give_up() {
+                Some(cancelled) => Poll::Ready(Err(cancelled)),
+                None => Poll::Pending,
+            },
         }
+    }
+}
+
+impl<F> CatchCancel<F> {
+    /// Whether a request was delivered here.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.scope.is_requested()
+    }
+
+    /// Drops the inner future for the request that was delivered.
+    pub(crate) fn give_up(self: Pin<&mut Self>) -> Option<Cancelled> {
+        let mut this = self.project();
+        *this.over = true;
+        this.inner.set(None);
+        this.scope.take_token().map(|token| Cancelled { token: Some(token) })
     }
 }
 

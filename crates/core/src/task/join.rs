@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use crate::cancel::node::Request;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::receiver::Receiver;
+use crate::context;
 use crate::runtime::reports;
 use crate::task::error::TaskError;
 use crate::task::finished::forbid_self_await;
@@ -117,6 +118,14 @@ impl<T: 'static, E: 'static> Drop for Join<T, E> {
         let task = self.task.reference();
         task.meta().forget_joiner();
         if task.done() {
+            return;
+        }
+        if context::is_aborting() {
+            let (name, place) = (task.name(), task.location());
+            reports::warn(format!(
+                "task `{name}` (spawned at {place}) did not end within a grace; it was aborted"
+            ));
+            task.abort();
             return;
         }
         if self.stage == Stage::Linked {
