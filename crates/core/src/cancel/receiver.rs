@@ -68,13 +68,20 @@ impl Receiver {
     /// The unwinding goes on in the scope. From here on the construct must answer `Pending`; it will
     /// be dropped.
     pub fn resume(&mut self) {
-        self.settle(Settle::Resume);
+        self.settle(Settle::Resume, true);
     }
 
     /// Gives up the registration; a request that was delivered goes back to its scope and is
     /// delivered there again (law C9).
     pub fn hand_back(&mut self) {
-        self.settle(Settle::HandBack);
+        let met = self.requested.is_some();
+        self.settle(Settle::HandBack, met);
+    }
+
+    /// The same where the request has met nobody who acted on it: it was only postponed, as by a
+    /// shield, or everything it was passed on to had ended before (laws C2, C11).
+    pub fn hand_back_unmet(&mut self) {
+        self.settle(Settle::HandBack, false);
     }
 
     /// The request was absorbed; the construct goes on and stays registered.
@@ -119,11 +126,11 @@ impl Receiver {
         Some(Token::new(link.node, entry.held(), reason))
     }
 
-    fn settle(&mut self, how: Settle) {
+    fn settle(&mut self, how: Settle, met: bool) {
         self.requested = None;
         if let Some(link) = self.link.take() {
             let entry = link.node.remove(link.key);
-            if how == Settle::Resume {
+            if met {
                 link.node.touch(entry.counted);
             }
             if entry.counted != 0 {
@@ -201,7 +208,7 @@ impl Node {
         request
     }
 
-    fn touch(&self, sources: u8) {
+    pub(super) fn touch(&self, sources: u8) {
         let mut state = self.lock();
         for source in SOURCES.into_iter().filter(|source| sources & source != 0) {
             state.account_mut(source).touched = true;

@@ -141,6 +141,9 @@ impl Scope {
         if decision.outer_clear && self.outer.is_requested() {
             self.outer.absorb();
         }
+        if decision.verdict == (Verdict::Unwind { external: true }) {
+            node.touch(OUTER);
+        }
         decision.wakers.into_iter().for_each(wake_safely);
         decision.verdict
     }
@@ -206,12 +209,13 @@ impl Scope {
         let account = |source| {
             let state = node.lock();
             let account = state.account(source);
-            (account.unsettled > 0, account.is_clear())
+            (account.unsettled > 0, account.is_clear(), account.touched)
         };
         match account(OUTER) {
-            (true, _) => self.leave_to_tokens(&node),
-            (false, false) => self.outer.hand_back(),
-            (false, true) => {
+            (true, ..) => self.leave_to_tokens(&node),
+            (false, false, true) => self.outer.hand_back(),
+            (false, false, false) => self.outer.hand_back_unmet(),
+            (false, true, _) => {
                 if self.outer.is_requested() {
                     self.outer.absorb();
                 }

@@ -40,7 +40,7 @@ impl<F: Future> Future for Shield<F> {
         let this = self.project();
         match context::enter_shielded(|| this.inner.poll(cx)) {
             Poll::Ready(output) => {
-                this.receiver.hand_back();
+                this.receiver.hand_back_unmet();
                 Poll::Ready(output)
             }
             Poll::Pending => {
