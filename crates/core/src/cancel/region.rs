@@ -72,6 +72,8 @@ pub struct Scope {
     put_off: bool,
     /// A request of this scope waits until no handler runs.
     waiting: bool,
+    /// It holds deliveries, but no handler runs behind them.
+    idle: bool,
     outer: Receiver,
 }
 
@@ -79,7 +81,7 @@ impl Scope {
     /// A scope in which nothing has been polled yet. Allocates nothing.
     #[must_use]
     pub const fn new() -> Scope {
-        Scope { node: None, epoch: 0, put_off: false, waiting: false, outer: Receiver::new() }
+        Scope { node: None, epoch: 0, put_off: false, waiting: false, idle: false, outer: Receiver::new() }
     }
 
     /// Calls `poll` with this scope as the innermost one, unless the scope is about to take in a
@@ -128,7 +130,7 @@ impl Scope {
         }
         let changed = own.is_some();
         let decision = node.decide(own, outer, self.epoch, waker, may_put_off);
-        (self.put_off, self.waiting) = (decision.put_off, decision.waiting);
+        (self.put_off, self.waiting, self.idle) = (decision.put_off, decision.waiting, decision.idle);
         if decision.put_off || changed && decision.verdict == Verdict::Wait {
             // The second: a deadline that has fired no longer hides those inside (law D4).
             context::ask_for_repoll();
@@ -159,6 +161,14 @@ impl Scope {
     #[must_use]
     pub fn own_unsettled(&self) -> bool {
         self.node.as_ref().is_some_and(|node| node.lock().account(OWN).unsettled > 0)
+    }
+
+    /// Whether this scope has got requests, but no handler runs for one of them, since its unwinding was
+    /// put off: an aggregate whose every unsettled branch says so calls
+    /// [`Receiver::set_idle`].
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.idle
     }
 
     /// Whether a request from outside was delivered to this scope and is not settled.
