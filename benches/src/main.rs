@@ -83,12 +83,19 @@ fn compare(options: &Options) -> Result<(), String> {
 /// Runs one workload on one runtime over and over, for a profiler to look at.
 fn profile(options: &Options, runtime: &str, workload: Workload, seconds: u64) -> Result<(), String> {
     let subject: Box<dyn Subject> = runtimes::by_name(runtime, options.workers)?;
-    let (begin, mut rounds) = (Instant::now(), 0u64);
+    let (begin, mut rounds, mut fastest) = (Instant::now(), 0u64, Duration::MAX);
     while rounds == 0 || begin.elapsed() < Duration::from_secs(seconds) {
+        let round = Instant::now();
         subject.run(workload);
+        fastest = fastest.min(round.elapsed());
         rounds += 1;
     }
-    let nanos = begin.elapsed().as_nanos() as f64 / (rounds * workload.operations()) as f64;
-    println!("{runtime} {}: {rounds} rounds, {nanos:.1} ns per operation", workload.name());
+    let nanos =
+        |time: Duration, rounds: u64| time.as_nanos() as f64 / (rounds * workload.operations()) as f64;
+    let (mean, fastest) = (nanos(begin.elapsed(), rounds), nanos(fastest, 1));
+    println!(
+        "{runtime} {}: {rounds} rounds, {mean:.1} ns per operation, {fastest:.1} in the fastest",
+        workload.name()
+    );
     Ok(())
 }
