@@ -6,11 +6,11 @@
 //!
 //! | file | story |
 //! |---|---|
-//! | [`program`] | a scenario as it stands in a corpus line |
-//! | [`world`] | what the run shares: events, tasks, outcomes |
-//! | [`interpreter`] | the statements that run other statements |
-//! | [`waiting`] | the statements that wait for tasks |
-//! | [`trace`] | the trace of a run, and the comparison |
+//! | `program` | a scenario as it stands in a corpus line |
+//! | `world` | what the run shares: events, tasks, outcomes |
+//! | `interpreter` | the statements that run other statements |
+//! | `waiting` | the statements that wait for tasks |
+//! | `trace` | the trace of a run, and the comparison |
 
 mod interpreter;
 mod program;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use brigade_core::backend::{Backend, Drive};
 use brigade_core::{Handle, RunOptions, run_main};
 
-pub use program::{Block, Scenario, Stmt};
+pub use program::{Block, Mode, Scenario, Settle, Stmt, When};
 pub use trace::{Difference, Trace};
 pub use world::{Fault, Value};
 

@@ -139,9 +139,12 @@ fn spawn(place: &Place, id: &str, body: &Block) {
 fn spawn_child(place: &Place, group: &str, id: &str, body: &Block) {
     let path = place.below(id);
     let future = task_body(place.world.clone(), path.clone(), body.clone());
-    let spawned = place.world.group(group).map(|group| group.child().name(path.as_str()).try_spawn(future));
+    let spawned = place.world.group(group).and_then(|group| {
+        let child = group.child().name(path.as_str());
+        child.try_spawn(future).ok()
+    });
     match spawned {
-        Some(Ok(task)) => {
+        Some(task) => {
             place.world.adopt(id, &path, &task.to_ref());
             place.world.hold(id, Held::Child(task));
         }
