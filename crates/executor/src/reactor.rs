@@ -8,6 +8,9 @@
 //! ```
 
 pub(crate) mod driver;
+#[cfg(target_os = "linux")]
+pub(crate) mod linux;
+pub(crate) mod portable;
 pub(crate) mod source;
 pub(crate) mod timers;
 pub(crate) mod wake;

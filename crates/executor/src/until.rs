@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
-use crate::thread;
-
 /// A future with a flag that says when it should be polled.
 pub(crate) struct Until<'a> {
     future: Pin<&'a mut dyn Future<Output = ()>>,
@@ -17,13 +15,12 @@ pub(crate) struct Until<'a> {
 }
 
 impl<'a> Until<'a> {
-    /// `alert` makes the driving thread ask again, if it sleeps; it is called from other threads only.
+    /// `alert` makes the driving thread ask again before it sleeps, or wakes it; it is called on any thread.
     pub(crate) fn new(
         future: Pin<&'a mut dyn Future<Output = ()>>,
         alert: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let bell =
-            Arc::new(Bell { rung: AtomicBool::new(true), thread: thread::number(), alert: Box::new(alert) });
+        let bell = Arc::new(Bell { rung: AtomicBool::new(true), alert: Box::new(alert) });
         Self { future, waker: bell.clone().into(), bell }
     }
 
@@ -50,7 +47,6 @@ impl<'a> Until<'a> {
 
 struct Bell {
     rung: AtomicBool,
-    thread: u64,
     alert: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -62,8 +58,7 @@ impl Wake for Bell {
     fn wake_by_ref(self: &Arc<Self>) {
         // AcqRel: pairs with the exchange in `poll`.
         let rung = self.rung.swap(true, Ordering::AcqRel);
-        // The driving thread itself asks before it sleeps.
-        if !rung && self.thread != thread::number() {
+        if !rung {
             (self.alert)();
         }
     }

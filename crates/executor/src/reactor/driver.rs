@@ -8,13 +8,16 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::Duration;
 
 use brigade_core::Instant;
-use polling::{Event, Events, PollMode, Poller};
+use polling::{Event, PollMode, Poller};
 use slab::Slab;
 
+#[cfg(target_os = "linux")]
+use super::linux;
+use super::portable::Portable;
 use super::source::{Direction, Source};
 use super::wake::WakeList;
 
@@ -36,7 +39,7 @@ impl<T: std::os::windows::io::AsSocket + std::os::windows::io::AsRawSocket> Io f
 #[derive(Debug)]
 pub(crate) struct Reactor {
     /// Empty once the runtime has ended.
-    poller: RwLock<Option<Poller>>,
+    system: RwLock<Option<System>>,
     mode: PollMode,
     sources: Mutex<Slab<Arc<Source>>>,
     seat: Mutex<Events>,
@@ -50,11 +53,12 @@ impl Reactor {
     pub(crate) fn new() -> io::Result<Self> {
         let poller = Poller::new()?;
         let mode = if poller.supports_edge() { PollMode::Edge } else { PollMode::Oneshot };
+        let (system, events) = System::new(poller)?;
         Ok(Self {
-            poller: RwLock::new(Some(poller)),
+            system: RwLock::new(Some(system)),
             mode,
             sources: Mutex::new(Slab::new()),
-            seat: Mutex::new(Events::new()),
+            seat: Mutex::new(events),
             registered: AtomicUsize::new(0),
             asleep_until: AtomicU64::new(0),
         })
@@ -78,9 +82,8 @@ impl Reactor {
 
     /// Makes the worker in the seat return, or the next one that sits down.
     pub(crate) fn notify(&self) {
-        if let Some(poller) = &*self.poller() {
-            // Writing to an event descriptor fails only if it is full, and then the worker wakes up anyway.
-            let _ = poller.notify();
+        if let Some(system) = &*self.system() {
+            system.notify();
         }
     }
 
@@ -95,8 +98,8 @@ impl Reactor {
 
     /// Registers an object for both directions.
     pub(crate) fn register(&self, io: &impl Io) -> io::Result<Arc<Source>> {
-        let poller = self.poller();
-        let poller = poller.as_ref().ok_or_else(closed)?;
+        let system = self.system();
+        let poller = &system.as_ref().ok_or_else(closed)?.poller;
         let source = {
             let mut sources = self.sources();
             let place = sources.vacant_entry();
@@ -119,7 +122,7 @@ impl Reactor {
 
     /// Removes an object; called before it is closed.
     pub(crate) fn deregister(&self, io: &impl Io, source: &Source) {
-        if let Some(poller) = &*self.poller() {
+        if let Some(System { poller, .. }) = &*self.system() {
             // The descriptor is about to be closed, which removes it in any case.
             let _ = poller.delete(io);
         }
@@ -138,8 +141,8 @@ impl Reactor {
         if matches!(self.mode, PollMode::Edge) {
             return Ok(());
         }
-        let poller = self.poller();
-        let poller = poller.as_ref().ok_or_else(closed)?;
+        let system = self.system();
+        let poller = &system.as_ref().ok_or_else(closed)?.poller;
         let interest =
             self.interest(source, source.is_awaited(Direction::Read), source.is_awaited(Direction::Write));
         poller.modify_with_mode(io, interest, self.mode)
@@ -148,8 +151,8 @@ impl Reactor {
     /// Ends the reactor: closes the poller, and lets every waiter find that out.
     pub(crate) fn close(&self) {
         self.notify();
-        let poller = self.poller.write().unwrap_or_else(PoisonError::into_inner).take();
-        drop(poller);
+        let system = self.system.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(system);
         let mut wakers = WakeList::default();
         let sources = std::mem::take(&mut *self.sources());
         sources.iter().for_each(|(_, source)| source.close(&mut wakers));
@@ -159,8 +162,8 @@ impl Reactor {
         Event::new(source.key(), readable, writable)
     }
 
-    fn poller(&self) -> std::sync::RwLockReadGuard<'_, Option<Poller>> {
-        self.poller.read().unwrap_or_else(PoisonError::into_inner)
+    fn system(&self) -> RwLockReadGuard<'_, Option<System>> {
+        self.system.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn sources(&self) -> MutexGuard<'_, Slab<Arc<Source>>> {
@@ -183,7 +186,7 @@ impl Seat<'_> {
         self.reactor.asleep_until.store(plan().as_nanos(), Ordering::SeqCst);
         let deadline = plan();
         let timeout = (deadline != Instant::FAR_FUTURE).then(|| deadline - now());
-        let events = self.turn(timeout);
+        let events = self.turn(timeout, deadline);
         // Relaxed: a notification for a worker that is awake is only needless.
         self.reactor.asleep_until.store(0, Ordering::Relaxed);
         events
@@ -191,32 +194,107 @@ impl Seat<'_> {
 
     /// Looks for events without waiting.
     pub(crate) fn look(&mut self) -> usize {
-        self.turn(Some(Duration::ZERO))
+        self.turn(Some(Duration::ZERO), Instant::ZERO)
     }
 
-    fn turn(&mut self, timeout: Option<Duration>) -> usize {
-        self.events.clear();
-        let waited = match &*self.reactor.poller() {
-            Some(poller) => poller.wait(&mut self.events, timeout),
-            None => Ok(0),
-        };
-        if let Err(error) = waited {
-            if error.kind() != io::ErrorKind::Interrupted {
+    fn turn(&mut self, timeout: Option<Duration>, deadline: Instant) -> usize {
+        // The lock of `system` is held while this waits; `close` rings first.
+        let Some(system) = &*self.reactor.system() else { return 0 };
+        match self.events.wait(system, timeout, deadline) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
                 log::error!("waiting for events failed: {error}");
+                return 0;
             }
+            _ => {}
         }
         let mut wakers = WakeList::default();
         let sources = self.reactor.sources();
         let mut count = 0;
-        for event in self.events.iter() {
+        self.events.each(|event| {
             count += 1;
             if let Some(source) = sources.get(event.key) {
                 source.set_ready(event.readable, event.writable, &mut wakers);
             }
-        }
+        });
         drop(sources);
         wakers.fire();
         count
+    }
+}
+
+/// A source that became ready.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    pub(crate) key: usize,
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+}
+
+/// The poller, and what wakes the one who waits in it, where that is not the poller's business.
+#[derive(Debug)]
+struct System {
+    poller: Poller,
+    #[cfg(target_os = "linux")]
+    alarm: Option<linux::Alarm>,
+}
+
+/// The list of events, by the way in which it is filled.
+#[derive(Debug)]
+enum Events {
+    Portable(Portable),
+    #[cfg(target_os = "linux")]
+    Direct(linux::Direct),
+}
+
+#[cfg(target_os = "linux")]
+impl System {
+    fn new(poller: Poller) -> io::Result<(Self, Events)> {
+        if std::env::var_os("BRIGADE_REACTOR").is_some_and(|choice| choice == "portable") {
+            return Ok((Self { poller, alarm: None }, Events::Portable(Portable::new())));
+        }
+        let alarm = Some(linux::Alarm::new(&poller)?);
+        Ok((Self { poller, alarm }, Events::Direct(linux::Direct::new())))
+    }
+
+    fn notify(&self) {
+        match &self.alarm {
+            Some(alarm) => alarm.ring(),
+            // Writing to an event descriptor fails only if it is full, and then the worker wakes up anyway.
+            None => drop(self.poller.notify()),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl System {
+    fn new(poller: Poller) -> io::Result<(Self, Events)> {
+        Ok((Self { poller }, Events::Portable(Portable::new())))
+    }
+
+    fn notify(&self) {
+        // A poller that cannot be notified has been notified before.
+        drop(self.poller.notify());
+    }
+}
+
+impl Events {
+    fn wait(&mut self, system: &System, timeout: Option<Duration>, deadline: Instant) -> io::Result<()> {
+        match (self, deadline) {
+            (Self::Portable(events), _) => events.wait(&system.poller, timeout),
+            #[cfg(target_os = "linux")]
+            (Self::Direct(events), deadline) => match &system.alarm {
+                Some(alarm) => events.wait(&system.poller, alarm, timeout, deadline.as_nanos()),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn each(&self, action: impl FnMut(Ready)) {
+        match self {
+            Self::Portable(events) => events.iter().for_each(action),
+            #[cfg(target_os = "linux")]
+            Self::Direct(events) => events.iter().for_each(action),
+        }
     }
 }
 
