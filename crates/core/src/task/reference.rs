@@ -153,6 +153,16 @@ impl TaskRef {
         }
     }
 
+    /// Whether `waiter` waits for the end of this task in its own poll; a combinator with wakers of its
+    /// own in between hides it. For dumps of programs that hang.
+    #[must_use]
+    pub fn is_awaited_by(&self, waiter: &TaskRef) -> bool {
+        let data = waiter.waker.data();
+        let late = self.meta().late();
+        let mut watchers = late.more.iter().flat_map(|more| more.watchers.iter().map(|(_, waker)| waker));
+        !self.done() && (self.meta().is_joined_with(data) || watchers.any(|waker| waker.data() == data))
+    }
+
     /// Waits until the task has ended, without a link and without taking the value (law C10).
     pub fn finished(&self) -> Finished {
         Finished::new(self.clone())
