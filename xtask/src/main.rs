@@ -9,6 +9,7 @@ mod ci;
 mod laws;
 mod loom;
 mod miri;
+mod oracle;
 mod shell;
 mod test;
 mod tidy;
@@ -38,6 +39,11 @@ const COMMANDS: &[Command] = &[
         run: bench::run,
     },
     Command { name: "miri", about: "core and testkit under Miri (nightly)", run: miri::run },
+    Command {
+        name: "oracle",
+        about: "the oracle's scenarios against CPython's traces; --file F",
+        run: oracle::run,
+    },
     Command { name: "loom", about: "the models of the atomics, every interleaving", run: loom::run },
     Command { name: "help", about: "this list", run: help },
 ];
