@@ -6,10 +6,12 @@ use std::path::Path;
 use brigade_testkit::Simulation;
 use brigade_testkit::scenario::{Scenario, run_scenario};
 
-/// Lines that differ, and are to be found out about. One that has become equal must leave the list.
-const OPEN: [&str; 2] = [
-    // A deadline fires while a branch of a gather runs a handler inside it, and that handler resumes.
-    "r1.0176", "r2.0563",
+/// Lines whose trace the laws contradict. One that becomes equal must leave the list.
+const DISPUTED: [&str; 1] = [
+    // The request of the inner deadline meets a gather of which one branch is shielded, and is handed
+    // back in the moment in which the outer deadline's request goes on unwinding. Law C6: it waits until
+    // no handler inside its scope runs; in the trace it interrupts the handler that follows.
+    "r1.0176",
 ];
 
 fn check(file: &str) {
@@ -25,10 +27,12 @@ fn check(file: &str) {
         all += 1;
         let expected = scenario.expect.clone().expect("a line of the corpus has a trace");
         let run = || run_scenario(&Simulation::new(), &scenario).compare(&expected);
-        let open = OPEN.contains(&scenario.id.as_str());
+        let disputed = DISPUTED.contains(&scenario.id.as_str());
         match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(Ok(())) if open => differences.push(format!("{} is equal and no longer open", scenario.id)),
-            Ok(Err(_)) if open => equal += 1,
+            Ok(Ok(())) if disputed => {
+                differences.push(format!("{} is equal: take it off the list", scenario.id))
+            }
+            Ok(Err(_)) if disputed => equal += 1,
             Ok(Ok(())) => equal += 1,
             Ok(Err(difference)) => differences.push(difference.to_string()),
             Err(_) => differences.push(format!("{}: the run panicked", scenario.id)),
