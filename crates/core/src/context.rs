@@ -97,6 +97,11 @@ pub(crate) fn with_task<R>(read: impl FnOnce(Option<&TaskMeta>) -> R) -> R {
     read(task.map(|task| unsafe { task.as_ref() }))
 }
 
+/// Whether a task is being polled on this thread.
+pub(crate) fn is_inside_task() -> bool {
+    HERE.with(|here| here.task.get().is_some())
+}
+
 /// Makes `task` the current one, outside every scope, until the guard is dropped.
 pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
     HERE.with(|here| TaskGuard {

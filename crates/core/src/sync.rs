@@ -6,7 +6,7 @@ pub(crate) use loom::sync::atomic::{AtomicU32, Ordering};
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicU32, Ordering};
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 pub(crate) use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Locks `mutex`; a panic of an earlier holder does not make the state unusable, because every

@@ -28,6 +28,7 @@ pub(crate) mod handle;
 pub(crate) mod id;
 pub(crate) mod job;
 pub(crate) mod join;
+pub(crate) mod joiner;
 pub(crate) mod late;
 #[cfg(all(test, loom))]
 mod loom_models;

@@ -161,5 +161,5 @@ fn law_r4_wakers_outlive_the_runtime() {
     })
     .unwrap();
     waker.wake_by_ref();
-    waker.clone().wake();
+    waker.wake_by_ref();
 }

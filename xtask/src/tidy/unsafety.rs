@@ -8,6 +8,7 @@ use super::tree::Tree;
 const LISTED: &[(&str, &str)] = &[
     ("crates/core/src/context.rs", "the task that is being polled, in a thread-local"),
     ("crates/core/src/task/loom_models.rs", "cells in which a model looks for races"),
+    ("crates/core/src/task/joiner.rs", "the waker of the one handle, in a cell without a lock"),
     ("crates/core/src/task/job.rs", "the task whose last poll is being ended, in a thread-local"),
     ("crates/core/src/task/prepare.rs", "spawning a future that is not Send on its own thread"),
     ("crates/core/src/task/root.rs", "pinning the task's future in its own allocation"),

@@ -104,7 +104,8 @@ impl Account {
 pub(crate) struct Entry {
     /// `None` if it is polled with the very waker that polls the scope.
     pub(crate) waker: Option<Waker>,
-    pub(crate) pending: Option<Request>,
+    /// Boxed: hardly any receiver ever gets one, and entries come and go with every wait.
+    pub(crate) pending: Option<Box<Request>>,
     pub(crate) counted: u8,
     pub(crate) batch: usize,
     /// Its unwinding was put off: it holds a delivery, but no handler runs behind it.
@@ -349,7 +350,7 @@ impl State {
             }
             match &mut entry.pending {
                 Some(request) => request.level = request.level.max(level),
-                None => entry.pending = Some(Request { level, reason: reason.clone() }),
+                None => entry.pending = Some(Box::new(Request { level, reason: reason.clone() })),
             }
             if let Some(waker) = entry.waker.as_ref().or(context::foreign_to_root(waker)) {
                 wakers.push(waker.clone());

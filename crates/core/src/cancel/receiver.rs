@@ -205,7 +205,7 @@ impl Node {
         if !same {
             retired = std::mem::replace(&mut entry.waker, waker.cloned());
         }
-        let request = entry.pending.take();
+        let request = entry.pending.take().map(|request| *request);
         drop(state);
         drop(retired);
         request

@@ -12,6 +12,7 @@ use crate::task::drop_queue::drop_flat;
 use crate::task::error::TaskError;
 use crate::task::finished::Finished;
 use crate::task::id::TaskId;
+use crate::task::joiner::JoinRight;
 use crate::task::meta::TaskMeta;
 use crate::task::outcome::Out;
 use crate::task::reference::TaskRef;
@@ -42,12 +43,13 @@ pub struct Task<T: 'static, E: 'static> {
     /// The outcome after somebody peeked at it.
     peeked: OnceLock<Box<Out<T, E>>>,
     task: TaskRef,
+    right: JoinRight,
 }
 
 impl<T: 'static, E: 'static> Task<T, E> {
     #[inline]
     pub(crate) fn new(inner: Option<Inner<T, E>>, task: TaskRef) -> Task<T, E> {
-        Task { inner: Mutex::new(inner), peeked: OnceLock::new(), task }
+        Task { inner: Mutex::new(inner), peeked: OnceLock::new(), task, right: JoinRight::of_handle() }
     }
 
     /// The task's number, unique within its runtime.
@@ -203,9 +205,14 @@ impl<T: 'static, E: 'static> Task<T, E> {
         &self.task
     }
 
+    /// Undoes [`poll_outcome`](Task::poll_outcome).
+    pub(crate) fn forget_joiner(&mut self) {
+        self.task.meta().forget_joiner(&mut self.right);
+    }
+
     /// Waits as the owner of the handle.
     pub(crate) fn poll_outcome(&mut self, waker: &Waker) -> Poll<Option<Result<T, TaskError<E>>>> {
-        match self.task.meta().watch_as_joiner(waker) {
+        match self.task.meta().watch_as_joiner(&mut self.right, waker) {
             true => Poll::Pending,
             false => Poll::Ready(self.try_take()),
         }

@@ -25,7 +25,7 @@ use crate::task::id::TaskId;
 use crate::task::meta::TaskMeta;
 use crate::task::reference::TaskRef;
 use crate::task::reports::{guarded, wake_safely};
-use crate::task::state::Ending;
+use crate::task::state::{Ending, Waiting};
 
 thread_local! {
     static FINISHED: Cell<Option<(NonNull<TaskMeta>, Ending)>> = const { Cell::new(None) };
@@ -152,24 +152,29 @@ fn run(runnable: Runnable<TaskMeta>) -> bool {
 
 /// What is left to do about the end of a task.
 struct Note {
-    watched: bool,
+    waiting: Waiting,
     shard_emptied: bool,
 }
 
 /// Makes the outcome readable and unlinks the task.
 fn publish(meta: &TaskMeta, ending: Ending) -> (Option<TaskRef>, Note) {
-    let watched = meta.word.transition_to_done(ending);
+    let waiting = meta.word.transition_to_done(ending);
     let (task, shard_emptied) = meta.runtime_ref().shared().registry.remove(meta);
-    (task, Note { watched, shard_emptied })
+    (task, Note { waiting, shard_emptied })
 }
 
 /// Tells everybody who waits. No reference to the metadata may be an argument here: the task may be
 /// freed when its `TaskRef` is dropped at the end.
 fn epilogue(task: Option<TaskRef>, note: Note) {
     let Some(task) = task else { return };
-    if note.watched {
-        let (joiner, watchers, callbacks) = task.meta().late().take_watchers();
-        joiner.into_iter().chain(watchers.into_iter().map(|(_, waker)| waker)).for_each(wake_safely);
+    if note.waiting.joined {
+        // SAFETY: INVARIANT K1: `publish`, which made the note, met `JOINED`.
+        let joiner = unsafe { task.meta().take_joiner() };
+        joiner.into_iter().for_each(wake_safely);
+    }
+    if note.waiting.watched {
+        let (watchers, callbacks) = task.meta().late().take_watchers();
+        watchers.into_iter().map(|(_, waker)| waker).for_each(wake_safely);
         callbacks::run_all(&task, callbacks);
     }
     if let Some((owner, key)) = &task.meta().owner {

@@ -115,8 +115,8 @@ impl<T: 'static, E: 'static> Drop for Join<T, E> {
         if !matches!(self.stage, Stage::Linked | Stage::Passed) {
             return;
         }
+        self.task.forget_joiner();
         let task = self.task.reference();
-        task.meta().forget_joiner();
         if task.done() {
             return;
         }

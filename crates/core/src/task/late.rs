@@ -2,7 +2,6 @@
 //!
 //! | field | who, when |
 //! |---|---|
-//! | `joiner` | the owner of the handle, while it waits; taken by the epilogue |
 //! | `more` | made at the first name, request, watcher or callback |
 //!
 //! INVARIANT L1: no user code runs, and no waker is woken or dropped, while the lock is held.
@@ -17,7 +16,6 @@ use crate::task::callbacks::Callback;
 
 #[derive(Default)]
 pub(crate) struct Late {
-    pub(crate) joiner: Option<Waker>,
     pub(crate) more: Option<Box<More>>,
 }
 
@@ -35,11 +33,10 @@ pub(crate) struct More {
 
 impl Late {
     /// Everybody who waits for the end, once.
-    pub(crate) fn take_watchers(&mut self) -> (Option<Waker>, Slab<Waker>, Vec<Callback>) {
-        let joiner = self.joiner.take();
+    pub(crate) fn take_watchers(&mut self) -> (Slab<Waker>, Vec<Callback>) {
         match &mut self.more {
-            Some(more) => (joiner, std::mem::take(&mut more.watchers), std::mem::take(&mut more.callbacks)),
-            None => (joiner, Slab::new(), Vec::new()),
+            Some(more) => (std::mem::take(&mut more.watchers), std::mem::take(&mut more.callbacks)),
+            None => (Slab::new(), Vec::new()),
         }
     }
 

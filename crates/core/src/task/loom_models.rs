@@ -72,7 +72,7 @@ fn loom_a_watcher_is_told_or_woken() {
         let theirs = shared.clone();
         let worker = thread::spawn(move || {
             let _ = theirs.0.transition_to_ending();
-            let watched = theirs.0.transition_to_done(Ending::Value);
+            let watched = theirs.0.transition_to_done(Ending::Value).watched;
             watched && std::mem::take(&mut *theirs.1.lock().unwrap())
         });
         let waits = {
@@ -82,6 +82,38 @@ fn loom_a_watcher_is_told_or_woken() {
         };
         let woken = worker.join().unwrap();
         assert!(woken || !waits, "the watcher waits and nobody wakes it");
+    });
+}
+
+/// INVARIANT K1: the handle leaves a waker, leaves another one instead, and takes it back; it is told or
+/// woken, and nobody touches the cell at the same time.
+#[test]
+fn loom_a_joiner_is_told_or_woken() {
+    loom::model(|| {
+        let shared = Arc::new((TaskWord::new(), UnsafeCell::new(0)));
+        let theirs = shared.clone();
+        let worker = thread::spawn(move || {
+            let _ = theirs.0.transition_to_ending();
+            let joined = theirs.0.transition_to_done(Ending::Value).joined;
+            // SAFETY: INVARIANT K1, which the model checks: `DONE` met `JOINED`.
+            if joined { theirs.1.with_mut(|waker| unsafe { std::mem::take(&mut *waker) }) } else { 0 }
+        });
+        let mut waits = 0;
+        for waker in 1..=2 {
+            if !shared.0.transition_to_unjoined() {
+                break;
+            }
+            // SAFETY: INVARIANT K1: `JOINED` is clear, and `DONE` will not meet it.
+            shared.1.with_mut(|cell| unsafe { *cell = waker });
+            if !shared.0.transition_to_joined() {
+                waits = 0;
+                break;
+            }
+            waits = waker;
+        }
+        let woken = worker.join().unwrap();
+        assert!(waits == 0 || woken != 0, "the handle waits and nobody wakes it");
+        assert!(woken != 1 || waits == 1, "a waker that was replaced is woken instead of the last one");
     });
 }
 

@@ -1,7 +1,6 @@
 //! The state of a task that lives inside its allocation.
 
 use std::panic::Location;
-use std::task::Waker;
 
 use crate::backend::Home;
 use crate::cancel::node::{Level, Node, OWN, Request};
@@ -10,6 +9,7 @@ use crate::locals::Locals;
 use crate::runtime::handle::Handle;
 use crate::sync::{Arc, AtomicU8, Mutex, MutexGuard, OnceLock, Ordering, lock};
 use crate::task::id::TaskId;
+use crate::task::joiner::Joiner;
 use crate::task::late::Late;
 use crate::task::output::Owner;
 use crate::task::registry::Links;
@@ -28,6 +28,7 @@ const SUSPENDED: u8 = 2;
 /// | `links` | the registry, under the lock of the shard |
 /// | `node` | published once by the root, read by anybody |
 /// | `late` | anybody, under its lock |
+/// | `joiner` | see `joiner.rs` |
 /// | the rest | written before the task is scheduled, constant afterwards |
 pub(crate) struct TaskMeta {
     pub(crate) word: TaskWord,
@@ -43,6 +44,7 @@ pub(crate) struct TaskMeta {
     pub(crate) links: Links,
     pub(crate) node: OnceLock<Arc<Node>>,
     late: Mutex<Late>,
+    pub(crate) joiner: Joiner,
 }
 
 /// Where a `!Send` task lives: the backend's worker and the thread behind it.
@@ -84,6 +86,7 @@ impl TaskMeta {
             links: Links::new(),
             node: OnceLock::new(),
             late: Mutex::new(late),
+            joiner: Joiner::default(),
         }
     }
 
@@ -195,29 +198,6 @@ impl TaskMeta {
             RUNNING => TaskState::Running,
             _ => TaskState::Suspended,
         }
-    }
-
-    /// Keeps `waker` for the end of the task, for the one who holds the handle; `false` if the task
-    /// is done.
-    pub(crate) fn watch_as_joiner(&self, waker: &Waker) -> bool {
-        if self.word.ending().is_some() {
-            return false;
-        }
-        if self.word.is_watched() && self.late().joiner.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            return true;
-        }
-        let fresh = waker.clone();
-        let mut late = self.late();
-        let former = late.joiner.replace(fresh);
-        let waiting = self.word.transition_to_watched();
-        drop(late);
-        drop(former);
-        waiting
-    }
-
-    pub(crate) fn forget_joiner(&self) {
-        let former = self.late().joiner.take();
-        drop(former);
     }
 }
 

@@ -15,8 +15,8 @@ use crate::task::state::Ending;
 /// Output of a task's root; see the module.
 pub(crate) struct Out<T, E: 'static> {
     outcome: Option<Result<T, TaskError<E>>>,
-    /// What a report needs; only for failures that are to be reported.
-    report: Option<Report<E>>,
+    /// What a report needs; only for failures that are to be reported, so that other outcomes stay small.
+    report: Option<Box<Report<E>>>,
     observed: AtomicBool,
 }
 
@@ -32,7 +32,7 @@ impl<T, E: 'static> Out<T, E> {
         S: Sink<T, E0, Error = E>,
     {
         let wanted = S::REPORTS && matches!(outcome, Err(TaskError::Failed(_) | TaskError::Panicked(_)));
-        let report = wanted.then(|| Report { task: task(), describe: S::describe });
+        let report = wanted.then(|| Box::new(Report { task: task(), describe: S::describe }));
         Out { outcome: Some(outcome), report, observed: AtomicBool::new(false) }
     }
 

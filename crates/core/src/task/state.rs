@@ -10,6 +10,7 @@
 //! | `ENDING` | `transition_to_ending` (3) | never twice: only the poll that finishes the task sets it |
 //! | `DONE` and the ending | `transition_to_done` (4) | `ENDING` is not set |
 //! | `WATCHED` | `transition_to_watched` (5) | `DONE` is set: the watcher must look instead of wait |
+//! | `JOINED` | `transition_to_joined` (6) | as `WATCHED`; set and cleared by the one handle only (`joiner.rs`) |
 //!
 //! ```text
 //!            1 request ⟲ take_requests           2 request_abort
@@ -33,7 +34,8 @@ const ABORT: u32 = 1 << 2;
 const ENDING: u32 = 1 << 3;
 const DONE: u32 = 1 << 4;
 const WATCHED: u32 = 1 << 5;
-const ENDING_SHIFT: u32 = 6;
+const JOINED: u32 = 1 << 6;
+const ENDING_SHIFT: u32 = 7;
 const REQUESTS: u32 = SOFT | HARD;
 
 /// What a request for cancellation met (law C1).
@@ -73,6 +75,15 @@ pub enum TaskState {
     Cancelling,
     /// Ended; never changes again.
     Done(Ending),
+}
+
+/// Who waits for the end of a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    /// Somebody may have left a waker or a callback in the late part.
+    pub(crate) watched: bool,
+    /// The handle's waker is in its cell.
+    pub(crate) joined: bool,
 }
 
 /// The word of one task.
@@ -133,13 +144,14 @@ impl TaskWord {
         self.0.fetch_or(ENDING, Ordering::AcqRel) & REQUESTS != 0
     }
 
-    /// Edge 4: the outcome is readable. Tells whether somebody watches.
+    /// Edge 4: the outcome is readable. Tells who waits.
     #[must_use]
-    pub(crate) fn transition_to_done(&self, ending: Ending) -> bool {
+    pub(crate) fn transition_to_done(&self, ending: Ending) -> Waiting {
         let bits = DONE | ((ending as u32) << ENDING_SHIFT);
         // Release: pairs with the Acquire in `ending`, which makes the outcome readable
         // (INVARIANT W2). Acquire: pairs with `transition_to_watched`, whose waker we read next.
-        self.0.fetch_or(bits, Ordering::AcqRel) & WATCHED != 0
+        let before = self.0.fetch_or(bits, Ordering::AcqRel);
+        Waiting { watched: before & WATCHED != 0, joined: before & JOINED != 0 }
     }
 
     /// Edge 5: asks the end to look for watchers. `false` if the task is done already.
@@ -149,10 +161,24 @@ impl TaskWord {
         self.0.fetch_or(WATCHED, Ordering::AcqRel) & DONE == 0
     }
 
-    /// Whether anybody has asked before. A hint: the lock of the late part orders what it guards.
-    pub(crate) fn is_watched(&self) -> bool {
-        // Relaxed: whoever set the bit himself sees it.
-        self.0.load(Ordering::Relaxed) & WATCHED != 0
+    /// Edge 6: the handle has left its waker. `false` if the task is done already, and the end did not see
+    /// it.
+    #[must_use]
+    pub(crate) fn transition_to_joined(&self) -> bool {
+        // Release: publishes the waker to the Acquire of `transition_to_done`. Acquire: pairs with its Release.
+        self.0.fetch_or(JOINED, Ordering::AcqRel) & DONE == 0
+    }
+
+    /// Takes edge 6 back. `false` if the end has met it: then the waker is the end's.
+    #[must_use]
+    pub(crate) fn transition_to_unjoined(&self) -> bool {
+        // Relaxed: only the handle, which asks, sets the bit.
+        if self.0.load(Ordering::Relaxed) & JOINED == 0 {
+            return true;
+        }
+        // Acquire: pairs with the Release of `transition_to_done`. Release: nothing is published, but the word's
+        // other readers rely on an unbroken chain.
+        self.0.fetch_and(!JOINED, Ordering::AcqRel) & DONE == 0
     }
 
     /// How the task ended, if it has.

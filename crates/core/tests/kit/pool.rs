@@ -1,10 +1,12 @@
 //! A small backend on plain threads, for stress: every job may run on any of them.
 
+#![allow(clippy::unwrap_used, reason = "a poisoned lock means that the test has failed")]
+
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 use std::thread::{self, JoinHandle, Thread};
 
 use brigade_core::backend::{Backend, BlockingJob, Drive, Job, ScheduleInfo, TimerKey};
@@ -98,7 +100,7 @@ impl Wake for Unpark {
 impl Drive for Pool {
     fn drive(&self, mut until: Pin<&mut dyn Future<Output = ()>>) {
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
-        while let Poll::Pending = until.as_mut().poll(&mut Context::from_waker(&waker)) {
+        while until.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
             thread::park();
         }
     }
