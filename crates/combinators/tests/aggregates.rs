@@ -11,7 +11,8 @@ use brigade_combinators::{
     BranchExt as _, as_completed, first_success, gather, gather_all, race, timeout, wait,
 };
 use brigade_core::{
-    BoxError, CancelKind, Handle, Task, TaskError, catch_cancel, current_task, sleep, spawn, yield_now,
+    BoxError, CancelKind, Handle, Task, TaskError, catch_cancel, current_task, shield, sleep, spawn,
+    yield_now,
 };
 use brigade_testkit::{Probe, simulate};
 use ms::{ms, now};
@@ -194,6 +195,50 @@ fn law_a2_a_request_that_every_branch_absorbs_is_absorbed() {
         task.cancel();
         assert_eq!(task.await.unwrap(), "survived");
         assert_eq!(now(), 35);
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_a2_a_request_that_only_met_a_shield_goes_back_and_the_values_are_returned() {
+    simulate(async {
+        let task = spawn(async {
+            let postponed = shield(async {
+                sleep(ms(50)).await;
+                Ok::<_, BoxError>("kept")
+            });
+            let (nested,) = gather((gather([postponed]),)).await?;
+            assert_eq!((nested, now()), (["kept"], 50));
+            sleep(ms(1000)).await;
+            Ok::<_, BoxError>(())
+        });
+        sleep(ms(10)).await;
+        task.cancel();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert_eq!(now(), 50, "it is delivered at the next suspension point");
+    })
+    .unwrap();
+}
+
+#[test]
+fn law_a2_tasks_that_absorb_what_was_passed_on_do_not_absorb_it_for_the_gather() {
+    simulate(async {
+        let task = spawn(async {
+            let absorbs = spawn(async {
+                if let Err(cancelled) = catch_cancel(sleep(ms(1000))).await {
+                    cancelled.uncancel();
+                }
+                sleep(ms(20)).await;
+                Ok::<_, BoxError>(())
+            });
+            // The gather goes on unwinding, as asyncio's does.
+            let [()] = gather([absorbs]).await?;
+            Err::<(), BoxError>("it has returned".into())
+        });
+        sleep(ms(10)).await;
+        task.cancel();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert_eq!(now(), 30);
     })
     .unwrap();
 }

@@ -128,7 +128,8 @@ fn law_a6_wait_and_as_completed_are_linear_in_many_tasks() {
         let polls = Rc::new(Cell::new(0));
         let (done, pending) = Counted(wait(&mut tasks), polls.clone()).await;
         assert_eq!((done.len(), pending.len()), (MANY, 0));
-        assert!(polls.get() <= 11, "one for each instant at which tasks end, not {}", polls.get());
+        // The budget of a turn (law D7) may split those that end at one of the ten instants.
+        assert!(polls.get() < 50, "a few for each instant at which tasks end, not {}", polls.get());
         let mut seen = 0;
         let mut stream = as_completed(tasks);
         while let Some(task) = stream.next().await {

@@ -17,10 +17,12 @@ use crate::never::Never;
 /// What a poll of a branch has led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It waits. `clear`: it has absorbed every request that it got.
+    /// It waits.
     Waiting {
-        /// See the variant.
+        /// It has absorbed every request that it got.
         clear: bool,
+        /// It has not, but no handler is running.
+        idle: bool,
     },
     /// It ended by itself; its output is kept.
     Ended {
@@ -99,7 +101,7 @@ where
             return Step::Ended { failed, fate };
         }
         match this.scope.after_pending(request, LinkMode::Isolated, waker) {
-            Verdict::Wait => Step::Waiting { clear: this.scope.absorbed() },
+            Verdict::Wait => Step::Waiting { clear: this.scope.absorbed(), idle: this.scope.is_idle() },
             Verdict::Unwind { .. } => {
                 this.future.set(None);
                 this.scope.finish();

@@ -69,9 +69,17 @@ impl Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Live,
-    /// It got a request from outside that it has not absorbed.
+    /// It got a request from outside that it has not absorbed, and a handler may be running for it.
     Obliged,
+    /// The same, but no handler is running, since its unwinding was put off.
+    Idle,
     Over,
+}
+
+impl Mark {
+    fn is_obliged(self) -> bool {
+        matches!(self, Mark::Obliged | Mark::Idle)
+    }
 }
 
 /// The state of one aggregate.
@@ -81,7 +89,9 @@ pub(crate) struct Round {
     slots: Slots,
     marks: Vec<Mark>,
     live: usize,
+    /// How many are obliged, the idle ones included.
     obliged: usize,
+    idle: usize,
     receiver: Receiver,
     /// The first branch, in completion order, that the rule speaks of.
     hit: Option<usize>,
@@ -105,6 +115,7 @@ impl Round {
             marks: vec![Mark::Live; count],
             live: count,
             obliged: 0,
+            idle: 0,
             receiver: Receiver::new(),
             hit: None,
             decided: false,
@@ -143,7 +154,12 @@ impl Round {
                 return self.conclude();
             }
             self.waited = true;
-            let Some(request) = self.receiver.poll_request(cx.waker()) else { return Poll::Pending };
+            let Some(request) = self.receiver.poll_request(cx.waker()) else {
+                if self.obliged > 0 && self.obliged == self.idle {
+                    self.receiver.set_idle();
+                }
+                return Poll::Pending;
+            };
             self.pass_on(team.as_mut(), &request);
         }
     }
@@ -163,12 +179,20 @@ impl Round {
         let external = request.is_some() && self.receiver.is_requested();
         let step = team.poll_branch(index, self.slots.waker(index), request);
         match step {
-            Step::Waiting { clear } => {
-                self.touched |= clear && self.marks[index] == Mark::Obliged;
-                self.oblige(index, !clear && (external || self.marks[index] == Mark::Obliged));
+            Step::Waiting { clear, idle } => {
+                let obliged = self.marks[index].is_obliged();
+                self.touched |= clear && obliged;
+                self.set_mark(
+                    index,
+                    match (obliged || external) && !clear {
+                        true if idle => Mark::Idle,
+                        true => Mark::Obliged,
+                        false => Mark::Live,
+                    },
+                );
             }
             Step::Ended { failed, fate } => {
-                if self.marks[index] == Mark::Obliged {
+                if self.marks[index].is_obliged() {
                     // One that was only postponed, by a shield, has met nobody (law C2).
                     self.touched |= fate != OwnFate::Undelivered;
                     self.unwinding |= fate == OwnFate::Touched;
@@ -179,7 +203,7 @@ impl Round {
                 }
             }
             Step::Unwound => {
-                self.touched |= external || self.marks[index] == Mark::Obliged;
+                self.touched |= external || self.marks[index].is_obliged();
                 self.unwinding = true;
                 self.retire(index);
                 self.unasked();
@@ -187,23 +211,16 @@ impl Round {
         }
     }
 
-    fn oblige(&mut self, index: usize, obliged: bool) {
-        match (self.marks[index], obliged) {
-            (Mark::Live, true) => {
-                self.marks[index] = Mark::Obliged;
-                self.obliged += 1;
-            }
-            (Mark::Obliged, false) => {
-                self.marks[index] = Mark::Live;
-                self.obliged -= 1;
-            }
-            _ => {}
-        }
+    fn set_mark(&mut self, index: usize, mark: Mark) {
+        let former = std::mem::replace(&mut self.marks[index], mark);
+        self.obliged -= usize::from(former.is_obliged());
+        self.obliged += usize::from(mark.is_obliged());
+        self.idle -= usize::from(former == Mark::Idle);
+        self.idle += usize::from(mark == Mark::Idle);
     }
 
     fn retire(&mut self, index: usize) {
-        self.oblige(index, false);
-        self.marks[index] = Mark::Over;
+        self.set_mark(index, Mark::Over);
         self.live -= 1;
     }
 
@@ -244,7 +261,10 @@ impl Round {
             self.resumed = true;
             return Poll::Pending;
         }
-        self.receiver.hand_back();
+        match self.decided || self.touched {
+            true => self.receiver.hand_back(),
+            false => self.receiver.hand_back_unmet(),
+        }
         Poll::Ready(self.hit)
     }
 }

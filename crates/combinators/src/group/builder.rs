@@ -4,6 +4,7 @@ use std::any::{TypeId, type_name};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
+use std::time::Duration;
 
 use super::TaskGroup;
 use super::output::{ChildOutput, GroupId};
@@ -15,6 +16,7 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 #[must_use = "a group is opened by `scope`"]
 pub struct GroupBuilder<E> {
     name: Option<Arc<str>>,
+    grace: Option<Duration>,
     error: PhantomData<fn() -> E>,
 }
 
@@ -23,12 +25,20 @@ where
     E: fmt::Debug + Send + 'static,
 {
     pub(super) fn new() -> GroupBuilder<E> {
-        GroupBuilder { name: None, error: PhantomData }
+        GroupBuilder { name: None, grace: None, error: PhantomData }
     }
 
     /// Gives the group a name, for errors and warnings.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> GroupBuilder<E> {
         self.name = Some(name.into());
+        self
+    }
+
+    /// Bounds the time that handlers in the body and children get after the group was cancelled, has
+    /// failed, or has got a request from outside: at its end they are aborted and named in a warning,
+    /// and the group ends (law C13). Without it they get as long as they need.
+    pub fn grace(mut self, limit: Duration) -> GroupBuilder<E> {
+        self.grace = Some(limit);
         self
     }
 
@@ -49,13 +59,13 @@ where
         let describe = |error: &E| format!("{error:?}");
         let station = Arc::new(Station::new(next_id(), self.name, Location::caller(), value, describe));
         let body = body(TaskGroup { station: station.clone() });
-        GroupScope::new(body, station)
+        GroupScope::new(body, station, self.grace)
     }
 }
 
 impl<E> fmt::Debug for GroupBuilder<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GroupBuilder").field("name", &self.name).finish()
+        f.debug_struct("GroupBuilder").field("name", &self.name).field("grace", &self.grace).finish()
     }
 }
 

@@ -3,8 +3,9 @@
 use std::any::Any;
 use std::fmt;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use brigade_core::scope::{Receiver, Scope};
+use brigade_core::scope::{Grace, Receiver, Scope};
 use brigade_core::{BoxError, CancelKind, CancelReason, Panic, TaskError, current_task};
 
 use super::error::{ChildError, GroupError, Origin};
@@ -22,6 +23,10 @@ pub(super) struct Desk<E: 'static, T> {
     body_error: Option<TaskError<E>>,
     /// A request from outside goes through the group.
     unwinding: bool,
+    /// What body and children get after a request (law C13); boxed, since few groups have one.
+    grace: Option<Box<Grace>>,
+    /// The grace is over.
+    pub(super) overrun: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +43,7 @@ pub(super) enum Stage {
 }
 
 impl<E: 'static, T> Desk<E, T> {
-    pub(super) fn new(station: Arc<Station<E>>) -> Desk<E, T> {
+    pub(super) fn new(station: Arc<Station<E>>, grace: Option<Duration>) -> Desk<E, T> {
         Desk {
             station,
             stage: Stage::Fresh,
@@ -46,6 +51,8 @@ impl<E: 'static, T> Desk<E, T> {
             value: None,
             body_error: None,
             unwinding: false,
+            grace: grace.map(|limit| Box::new(Grace::new(limit))),
+            overrun: false,
         }
     }
 
@@ -77,6 +84,18 @@ impl<E: 'static, T> Desk<E, T> {
             || CancelReason::new(CancelKind::ParentCancelled),
             |reason| reason.with_kind(CancelKind::ParentCancelled),
         ));
+    }
+
+    /// Whether body and children have had the time that they get after a request (law C13). One that
+    /// was absorbed while the group is open gives it back.
+    pub(super) fn grace_is_over(&mut self, scope: &Scope, cx: &mut Context<'_>) -> bool {
+        let Some(grace) = &mut self.grace else { return false };
+        if !scope.is_requested() && !self.station.is_ending() {
+            grace.reset();
+            return false;
+        }
+        self.overrun = self.overrun || grace.poll_expired(cx);
+        self.overrun
     }
 
     /// The first error of the body counts: a destructor that panics afterwards changes nothing.
@@ -131,6 +150,11 @@ impl<E: 'static, T: 'static> Desk<E, T> {
             let _ = scope.poll_request(cx.waker());
         } else if let Some(request) = self.tail.poll_request(cx.waker()) {
             self.unwind(Some(request.reason));
+        }
+        if self.grace_is_over(scope, cx) {
+            // Taken, so that it is done once.
+            let grace = self.grace.take();
+            grace.into_iter().for_each(|grace| self.station.abort_children(grace.limit()));
         }
         Poll::Pending
     }

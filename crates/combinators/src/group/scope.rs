@@ -17,8 +17,9 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use brigade_core::scope::{Level, LinkMode, Request, Scope, Verdict};
+use brigade_core::scope::{Level, LinkMode, Request, Scope, Verdict, abort_inside};
 use brigade_core::{Instant, budget};
 use pin_project_lite::pin_project;
 
@@ -50,7 +51,7 @@ pin_project! {
 type PollBody<F, E, T> = fn(Pin<&mut F>, &mut Context<'_>) -> Poll<Result<T, E>>;
 
 impl<F, E, T> GroupScope<F, E, T> {
-    pub(super) fn new(body: F, station: Arc<Station<E>>) -> GroupScope<F, E, T>
+    pub(super) fn new(body: F, station: Arc<Station<E>>, grace: Option<Duration>) -> GroupScope<F, E, T>
     where
         F: Future,
         F::Output: ChildOutput<E, Ok = T>,
@@ -58,7 +59,7 @@ impl<F, E, T> GroupScope<F, E, T> {
         GroupScope {
             body: Some(body),
             scope: Scope::new(),
-            desk: Desk::new(station),
+            desk: Desk::new(station, grace),
             poll_body: |body, cx| body.poll(cx).map(ChildOutput::into_child_result),
         }
     }
@@ -121,9 +122,10 @@ impl<F, E, T> GroupScope<F, E, T> {
         let this = self.as_mut().project();
         let (own, _) = this.desk.station.listen(cx.waker());
         let own = own.map(|reason| Request { level: Level::Soft, reason });
-        let Verdict::Unwind { external } = this.scope.after_pending(own, LinkMode::Receiver, cx.waker())
-        else {
-            return Poll::Pending;
+        let external = match this.scope.after_pending(own, LinkMode::Receiver, cx.waker()) {
+            Verdict::Unwind { external } => external,
+            Verdict::Wait if this.desk.grace_is_over(this.scope, cx) => this.scope.is_requested(),
+            Verdict::Wait => return Poll::Pending,
         };
         this.desk.stage = if external { Stage::Passing } else { Stage::Ending };
         self.as_mut().drop_body();
@@ -139,7 +141,9 @@ impl<F, E, T> GroupScope<F, E, T> {
     /// A destructor in the body that panics is the body's panic (law G3).
     fn drop_body(self: Pin<&mut Self>) {
         let mut this = self.project();
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| this.body.set(None))) {
+        let mut drop_it = || catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
+        let dropped = if this.desk.overrun { abort_inside(drop_it) } else { drop_it() };
+        if let Err(payload) = dropped {
             this.desk.body_panicked(payload);
         }
     }

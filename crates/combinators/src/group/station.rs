@@ -9,8 +9,9 @@
 use std::any::{Any, TypeId};
 use std::panic::Location;
 use std::task::Waker;
+use std::time::Duration;
 
-use brigade_core::scope::{Level, Owner, report_adoption, report_unobserved};
+use brigade_core::scope::{Level, Owner, is_aborting, report_adoption, report_unobserved, warn};
 use brigade_core::{CancelReason, Handle, Panic, TaskError, TaskRef};
 use slab::Slab;
 
@@ -190,8 +191,18 @@ impl<E: 'static> Station<E> {
         Some(rest)
     }
 
+    pub(super) fn is_ending(&self) -> bool {
+        self.lock().phase != Phase::Open
+    }
+
+    /// The grace of the group is over (law C13).
+    pub(super) fn abort_children(&self, grace: Duration) {
+        let left = self.lock().tasks();
+        left.iter().for_each(|task| abort(task, &format!("the grace of {grace:?} of {}", self.source)));
+    }
+
     /// The group's future was dropped from outside (laws C16, G10): the children are cancelled and left
-    /// to the runtime; errors that nobody will get are reported.
+    /// to the runtime, or aborted if a grace around is over; errors that nobody will get are reported.
     pub(super) fn abandon(&self, reason: CancelReason) {
         let mut state = self.lock();
         let orders = state.begin_ending(reason, false);
@@ -202,7 +213,10 @@ impl<E: 'static> Station<E> {
         drop(state);
         drop(retired);
         orders.carry_out();
-        adopted.iter().for_each(report_adoption);
+        match is_aborting() {
+            true => adopted.iter().for_each(|task| abort(task, "a grace")),
+            false => adopted.iter().for_each(report_adoption),
+        }
         errors.iter().for_each(|error| self.report(error));
     }
 
@@ -265,6 +279,12 @@ impl<E: 'static> State<E> {
     fn tasks(&self) -> Vec<TaskRef> {
         self.children.iter().filter_map(|(_, child)| child.clone()).collect()
     }
+}
+
+fn abort(task: &TaskRef, grace: &str) {
+    let (name, place) = (task.name(), task.location());
+    warn(format!("task `{name}` (spawned at {place}) did not end within {grace}; it was aborted"));
+    task.abort();
 }
 
 /// What has to be done once the lock is released (INVARIANT K2).

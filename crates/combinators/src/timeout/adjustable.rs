@@ -210,6 +210,16 @@ impl<F: Future> Future for TimeoutScope<F> {
 }
 
 impl<F> TimeoutScope<F> {
+    /// As [`Limited::grace`](crate::Limited::grace).
+    ///
+    /// # Cancellation
+    ///
+    /// As [`Limited::grace`](crate::Limited::grace).
+    pub fn grace(mut self, limit: Duration) -> TimeoutScope<F> {
+        self.expiry.set_grace(limit);
+        self
+    }
+
     fn conclude<T>(self: Pin<&mut Self>, value: T) -> Result<T, TimedOut> {
         let mut this = self.project();
         lock(&this.guard.0.shared).ended = true;
@@ -233,16 +243,16 @@ impl<F> TimeoutScope<F> {
         // The body may have moved it in this very poll.
         let deadline = this.guard.0.deadline();
         let fires = this.expiry.is_due(deadline) && this.guard.0.fire(deadline);
-        match this.expiry.after_pending(deadline, fires, cx.waker()) {
+        match this.expiry.after_pending(deadline, fires, cx) {
             Waiting::Wait => Poll::Pending,
             Waiting::Expired => {
-                this.inner.set(None);
+                this.expiry.drop_inner(|| this.inner.set(None));
                 this.expiry.finish();
                 Poll::Ready(())
             }
             Waiting::Unwound => {
                 *this.unwound = true;
-                this.inner.set(None);
+                this.expiry.drop_inner(|| this.inner.set(None));
                 this.expiry.resume();
                 Poll::Pending
             }

@@ -13,11 +13,12 @@
 //!
 //! Neither the clock's lock nor a timer is touched before the first `Pending`.
 
-use std::task::{Context, Waker};
+use std::task::Context;
 use std::time::Duration;
 
 use brigade_core::scope::{
-    DeadlineTimer, Level, LinkMode, Polled, Request, Scope, Verdict, enclosing_deadline,
+    DeadlineTimer, Grace, Level, LinkMode, Polled, Request, Scope, Verdict, abort_inside, enclosing_deadline,
+    warn,
 };
 use brigade_core::{CancelKind, CancelReason, Instant};
 
@@ -69,9 +70,9 @@ pub(crate) enum Ended {
 pub(crate) enum Waiting {
     /// Not yet.
     Wait,
-    /// It has expired.
+    /// It has expired: drop the inner future by [`Expiry::drop_inner`] and return.
     Expired,
-    /// A request from outside unwinds through it.
+    /// A request from outside unwinds through it: drop the inner future, and resume.
     Unwound,
 }
 
@@ -81,11 +82,19 @@ pub(crate) struct Expiry {
     scope: Scope,
     timer: DeadlineTimer,
     fired: bool,
+    /// What the code inside gets after a request (law C13); boxed, since few have one.
+    grace: Option<Box<Grace>>,
+    /// The grace is over: what is left inside is aborted.
+    overrun: bool,
 }
 
 impl Expiry {
     pub(crate) fn new() -> Expiry {
-        Expiry { scope: Scope::new(), timer: DeadlineTimer::new(), fired: false }
+        Expiry { scope: Scope::new(), timer: DeadlineTimer::new(), fired: false, grace: None, overrun: false }
+    }
+
+    pub(crate) fn set_grace(&mut self, limit: Duration) {
+        self.grace = Some(Box::new(Grace::new(limit)));
     }
 
     /// Whether the request of the deadline was made.
@@ -112,25 +121,52 @@ impl Expiry {
 
     /// The inner future is pending: makes the request if the deadline `fires`, arms the timer for it
     /// if it is still to come, and takes in what the scope around delivers.
-    pub(crate) fn after_pending(&mut self, deadline: Instant, fires: bool, waker: &Waker) -> Waiting {
+    pub(crate) fn after_pending(&mut self, deadline: Instant, fires: bool, cx: &mut Context<'_>) -> Waiting {
         let own = fires.then(|| {
             self.fired = true;
             Request { level: Level::Soft, reason: CancelReason::new(CancelKind::Deadline) }
         });
         match !self.fired && counts(deadline) {
-            true => self.timer.poll_arm(deadline, waker),
+            true => self.timer.poll_arm(deadline, cx.waker()),
             false => self.timer.disarm(),
         }
-        match self.scope.after_pending(own, LinkMode::Transparent, waker) {
+        match self.scope.after_pending(own, LinkMode::Transparent, cx.waker()) {
             Verdict::Wait => {
                 // Timeouts inside have looked at this deadline while it was still to come (law D4).
                 if fires {
-                    waker.wake_by_ref();
+                    cx.waker().wake_by_ref();
                 }
-                Waiting::Wait
+                self.poll_grace(cx)
             }
             Verdict::Unwind { external: false } if self.fired => Waiting::Expired,
             Verdict::Unwind { .. } => Waiting::Unwound,
+        }
+    }
+
+    /// Something inside handles a request, or waits for those who do: that is bounded by the grace.
+    fn poll_grace(&mut self, cx: &mut Context<'_>) -> Waiting {
+        let Some(grace) = &mut self.grace else { return Waiting::Wait };
+        let external = self.scope.is_requested();
+        if !external && !self.scope.own_unsettled() {
+            grace.reset();
+            return Waiting::Wait;
+        }
+        if !grace.poll_expired(cx) {
+            return Waiting::Wait;
+        }
+        self.overrun = true;
+        warn(format!(
+            "code inside a timeout did not end within its grace of {:?}; it was aborted",
+            grace.limit()
+        ));
+        if external { Waiting::Unwound } else { Waiting::Expired }
+    }
+
+    /// Drops the inner future, as an abort if its grace is over.
+    pub(crate) fn drop_inner(&self, drop_it: impl FnOnce()) {
+        match self.overrun {
+            true => abort_inside(drop_it),
+            false => drop_it(),
         }
     }
 

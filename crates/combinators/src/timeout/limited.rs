@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use brigade_core::Instant;
 use pin_project_lite::pin_project;
@@ -49,6 +50,19 @@ impl<F> Limited<F> {
             state: State::Fresh { lazily },
             location,
         }
+    }
+
+    /// Bounds the time that handlers and awaited tasks inside get after a request: at its end they are
+    /// aborted and named in a warning, and the timeout returns (law C13). Without it they get as long as
+    /// they need.
+    ///
+    /// # Cancellation
+    ///
+    /// It counts from the first request, be it the expiry or one from outside, and anew after one that
+    /// was absorbed.
+    pub fn grace(mut self, limit: Duration) -> Limited<F> {
+        self.expiry.set_grace(limit);
+        self
     }
 }
 
@@ -117,17 +131,17 @@ impl<F> Limited<F> {
     fn poll_expiry(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
         let fires = this.expiry.is_due(*this.deadline);
-        match this.expiry.after_pending(*this.deadline, fires, cx.waker()) {
+        match this.expiry.after_pending(*this.deadline, fires, cx) {
             Waiting::Wait => Poll::Pending,
             Waiting::Expired => {
                 *this.state = State::Done;
-                this.inner.set(None);
+                this.expiry.drop_inner(|| this.inner.set(None));
                 this.expiry.finish();
                 Poll::Ready(())
             }
             Waiting::Unwound => {
                 *this.state = State::Unwound;
-                this.inner.set(None);
+                this.expiry.drop_inner(|| this.inner.set(None));
                 this.expiry.resume();
                 Poll::Pending
             }
@@ -157,6 +171,17 @@ pin_project! {
     pub struct MoveOnAfter<F> {
         #[pin]
         pub(crate) limited: Limited<F>,
+    }
+}
+
+impl<F> MoveOnAfter<F> {
+    /// As [`Limited::grace`].
+    ///
+    /// # Cancellation
+    ///
+    /// As [`Limited::grace`].
+    pub fn grace(self, limit: Duration) -> MoveOnAfter<F> {
+        MoveOnAfter { limited: self.limited.grace(limit) }
     }
 }
 
