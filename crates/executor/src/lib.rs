@@ -4,7 +4,7 @@
 //! * [`MultiThread`] takes work from one worker to another, [`CurrentThread`] keeps everything on one thread. Both
 //!   implement [`Backend`](brigade_core::backend::Backend) and [`Drive`](brigade_core::backend::Drive) of the core, and
 //!   nothing but these: how tasks and groups behave is none of this crate's business.
-//! * [`net`] has sockets.
+//! * [`net`] has sockets, [`Async`] any other descriptor.
 //!
 //! No thread is hidden: the workers themselves wait for timers and events, one of them in the operating system, and the
 //! thread that calls `run` is one of them. Only blocking closures have threads of their own, while there are any. A
@@ -27,6 +27,8 @@ mod signal;
 #[cfg(not(unix))]
 #[path = "signal/unsupported.rs"]
 mod signal;
+#[cfg(unix)]
+mod source;
 pub(crate) mod sync;
 pub(crate) mod thread;
 pub(crate) mod until;
@@ -35,3 +37,5 @@ pub(crate) mod worker;
 pub use current_thread::CurrentThread;
 pub use multi_thread::MultiThread;
 pub use runner::{RunError, Runner, run};
+#[cfg(unix)]
+pub use source::{Async, Descriptor};

@@ -6,14 +6,13 @@ use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
-use brigade_core::sleep;
 use futures_core::Stream;
 
+use super::accept::accept;
 use super::resolve::look_up;
 use super::{TcpStream, ToSocketAddrs};
-use crate::reactor::source::{Direction, Registered};
+use crate::reactor::source::Registered;
 use crate::services::ambient_reactor;
 
 /// A socket that accepts TCP connections.
@@ -81,22 +80,9 @@ impl TcpListener {
     ///
     /// Other errors of the system.
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        let mut pause = FIRST_PAUSE;
-        loop {
-            match self.io.perform(Direction::Read, StdListener::accept).await {
-                Ok((stream, from)) => {
-                    stream.set_nonblocking(true)?;
-                    return Ok((TcpStream::register(self.io.reactor().clone(), stream)?, from));
-                }
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(error) if is_exhausted(&error) => {
-                    log::warn!("accepting on {:?} waits for {pause:?}: {error}", self.io.get());
-                    sleep(pause).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let (stream, from) = accept(&self.io, StdListener::accept).await?;
+        stream.set_nonblocking(true)?;
+        Ok((TcpStream::register(self.io.reactor().clone(), stream)?, from))
     }
 
     /// The connections as a stream that never ends.
@@ -148,19 +134,3 @@ impl fmt::Debug for Incoming<'_> {
 pub(super) fn no_address() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "the name has no address")
 }
-
-/// Whether accepting can succeed later, when somebody has given something back.
-#[cfg(unix)]
-fn is_exhausted(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
-}
-
-/// Whether accepting can succeed later, when somebody has given something back.
-#[cfg(windows)]
-fn is_exhausted(error: &io::Error) -> bool {
-    // WSAEMFILE and WSAENOBUFS.
-    matches!(error.raw_os_error(), Some(10024 | 10055))
-}
-
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);

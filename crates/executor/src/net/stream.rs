@@ -1,16 +1,14 @@
 //! A TCP connection.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream as StdStream};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_io::{AsyncRead, AsyncWrite};
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 
 use super::ToSocketAddrs;
+use super::bytes::byte_stream;
 use super::listener::no_address;
 use super::resolve::look_up;
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
@@ -187,6 +185,12 @@ impl TcpStream {
         self.io.get().set_ttl(ttl)
     }
 
+    /// std's socket, for options that this type does not have.
+    #[must_use]
+    pub fn as_std(&self) -> &StdStream {
+        self.io.get()
+    }
+
     pub(super) fn register(reactor: Arc<Reactor>, stream: StdStream) -> io::Result<Self> {
         Ok(Self { io: Registered::new(reactor, stream)? })
     }
@@ -202,88 +206,9 @@ impl TcpStream {
         stream.io.perform(Direction::Write, connected).await?;
         Ok(stream)
     }
-
-    fn poll_close_write(&self) -> Poll<io::Result<()>> {
-        match self.shutdown(Shutdown::Write) {
-            // The peer was faster.
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Poll::Ready(Ok(())),
-            result => Poll::Ready(result),
-        }
-    }
 }
 
-impl AsyncRead for &TcpStream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        self.io.poll(Direction::Read, cx, |mut stream| stream.read(buffer))
-    }
-
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.io.poll(Direction::Read, cx, |mut stream| stream.read_vectored(buffers))
-    }
-}
-
-impl AsyncWrite for &TcpStream {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        self.io.poll(Direction::Write, cx, |mut stream| stream.write(data))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        data: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.io.poll(Direction::Write, cx, |mut stream| stream.write_vectored(data))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // What is written is with the system already.
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll_close_write()
-    }
-}
-
-impl AsyncRead for TcpStream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read(cx, buffer)
-    }
-
-    fn poll_read_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_read_vectored(cx, buffers)
-    }
-}
-
-impl AsyncWrite for TcpStream {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write(cx, data)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        data: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut &*self).poll_write_vectored(cx, data)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_flush(cx)
-    }
-
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut &*self).poll_close(cx)
-    }
-}
+byte_stream!(TcpStream);
 
 /// How the attempt to connect stands: `WouldBlock` while it is under way.
 fn connected(stream: &StdStream) -> io::Result<()> {
@@ -297,11 +222,11 @@ fn connected(stream: &StdStream) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn is_under_way(error: &io::Error) -> bool {
+pub(super) fn is_under_way(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EINPROGRESS) || error.kind() == io::ErrorKind::Interrupted
 }
 
 #[cfg(windows)]
-fn is_under_way(error: &io::Error) -> bool {
+pub(super) fn is_under_way(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
 }
