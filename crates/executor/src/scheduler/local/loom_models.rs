@@ -11,6 +11,7 @@ use super::{CAPACITY, Owner, queue};
 /// Counts how often each item came out.
 fn tally(items: impl IntoIterator<Item = usize>, counts: &[AtomicUsize]) {
     for item in items {
+        // Relaxed, here and below: joining the threads orders it.
         counts[item].fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -21,6 +22,7 @@ fn drain(owner: &Owner<usize>) -> Vec<usize> {
 
 fn assert_each_once(counts: &[AtomicUsize]) {
     for (item, count) in counts.iter().enumerate() {
+        // Relaxed: see `tally`.
         assert_eq!(count.load(Ordering::Relaxed), 1, "item {item}");
     }
 }
