@@ -28,12 +28,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
+use std::time::Duration;
 
 use brigade_core::Instant;
 use brigade_core::backend::{Backend, BlockingJob, Drive, Home, Job, ScheduleInfo, TimerKey};
 
 use crate::clock::Clock;
-use crate::schedule::{Policy, Schedule};
+use crate::schedule::{Choice, Policy, Schedule};
 use crate::{blocking, dump, thread_mark};
 
 /// A deterministic runtime for tests: single-threaded, with virtual time.
@@ -78,8 +79,70 @@ impl Simulation {
     /// A simulation with another order of ready jobs.
     #[must_use]
     pub fn with_policy(policy: Policy) -> Arc<Simulation> {
+        Simulation::build(policy, false)
+    }
+
+    /// A simulation whose time moves only by [`Simulation::advance`], and never jumps by itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use brigade_core::{Handle, RunOptions, run_main_local, sleep, spawn, yield_now};
+    /// use brigade_testkit::Simulation;
+    /// use std::time::Duration;
+    ///
+    /// let simulation = Simulation::with_manual_clock();
+    /// let handle = Handle::new(simulation.clone());
+    /// let clock = simulation.clone();
+    /// run_main_local(&handle, &*simulation, RunOptions::new(), async move {
+    ///     let nap = spawn(sleep(Duration::from_secs(2)));
+    ///     yield_now().await;
+    ///     clock.advance(Duration::from_secs(1));
+    ///     yield_now().await;
+    ///     assert!(!nap.done());
+    ///     clock.advance(Duration::from_secs(1));
+    ///     nap.await
+    /// })
+    /// .expect("nothing fails here");
+    /// ```
+    #[must_use]
+    pub fn with_manual_clock() -> Arc<Simulation> {
+        Simulation::build(Policy::Fifo, true)
+    }
+
+    /// Moves time forward; timers that are due then fire before the next job runs. Callable from any thread,
+    /// also where time jumps by itself.
+    pub fn advance(&self, by: Duration) {
+        let mut state = self.shared.lock();
+        let at = state.clock.now() + by;
+        state.clock.jump_to(at);
+        drop(state);
+        self.shared.notify();
+    }
+
+    /// What the schedule has chosen until now, whenever more than one job was ready. [`Policy::Replay`] of
+    /// what was `taken` runs the same program in the same way.
+    #[must_use]
+    pub fn choices(&self) -> Vec<Choice> {
+        self.shared.lock().schedule.choices().to_vec()
+    }
+
+    /// How many jobs have run.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.shared.lock().schedule.steps()
+    }
+
+    /// How many timers wait. After a run there is none (law R4).
+    #[must_use]
+    pub fn timers(&self) -> usize {
+        self.shared.lock().clock.len()
+    }
+
+    fn build(policy: Policy, manual: bool) -> Arc<Simulation> {
         let state = State {
             schedule: Schedule::new(policy),
+            manual,
             clock: Clock::new(),
             blocking: blocking::Queue::new(),
             until_woken: false,
@@ -93,9 +156,9 @@ impl Simulation {
 }
 
 impl Backend for Simulation {
-    fn schedule(&self, job: Job, _info: ScheduleInfo) {
+    fn schedule(&self, job: Job, info: ScheduleInfo) {
         let mut state = self.shared.lock();
-        state.schedule.push(job);
+        state.schedule.push(job, info.woken_while_running);
         // After the end nobody runs jobs any more, so whoever brings one buries it.
         let bury = state.closed;
         drop(state);
@@ -149,7 +212,7 @@ impl Drive for Simulation {
                 Turn::Until => {}
                 Turn::Timers(wakers) => wakers.into_iter().for_each(wake),
                 Turn::Job(job) => drop(job.run()),
-                Turn::Stuck(now) => panic!("{}", dump::stuck(now)),
+                Turn::Stuck { now, timers } => panic!("{}", dump::stuck(now, timers)),
             }
         }
     }
@@ -188,6 +251,8 @@ pub(crate) struct Shared {
 pub(crate) struct State {
     schedule: Schedule,
     clock: Clock,
+    /// Time does not jump by itself.
+    manual: bool,
     pub(crate) blocking: blocking::Queue,
     until_woken: bool,
     pub(crate) closed: bool,
@@ -200,7 +265,7 @@ enum Turn {
     Until,
     Timers(Vec<Waker>),
     Job(Job),
-    Stuck(Instant),
+    Stuck { now: Instant, timers: usize },
 }
 
 impl Shared {
@@ -229,10 +294,10 @@ impl Shared {
             }
             if state.blocking.is_busy() {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-            } else if let Some(at) = state.clock.next_deadline() {
+            } else if let Some(at) = state.clock.next_deadline().filter(|_| !state.manual) {
                 state.clock.jump_to(at);
             } else {
-                return Turn::Stuck(state.clock.now());
+                return Turn::Stuck { now: state.clock.now(), timers: state.clock.len() };
             }
         }
     }

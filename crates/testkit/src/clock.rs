@@ -107,6 +107,11 @@ impl Clock {
         self.now = self.now.max(at);
     }
 
+    /// How many timers wait.
+    pub(crate) fn len(&self) -> usize {
+        self.timers.len()
+    }
+
     /// Forgets all timers and gives their wakers back.
     pub(crate) fn clear(&mut self) -> Vec<Waker> {
         self.order.clear();

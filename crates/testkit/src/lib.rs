@@ -8,9 +8,11 @@
 
 mod backend;
 mod blocking;
+mod cancel_points;
 mod clock;
 pub mod conformance;
 mod dump;
+mod explore;
 mod gate;
 mod probe;
 pub mod scenario;
@@ -23,10 +25,12 @@ use std::future::Future;
 use brigade_core::{Handle, RunOptions, TaskError, TaskOutput, run_main_local};
 
 pub use backend::Simulation;
+pub use cancel_points::{assert_cancel_point, assert_no_cancel_point};
 pub use conformance::LAWS;
+pub use explore::{Explored, Explorer, explore};
 pub use gate::{Gate, Wait};
 pub use probe::{Item, Probe};
-pub use schedule::Policy;
+pub use schedule::{Choice, Policy, UnknownPolicy};
 pub use trace::{Event, Trace};
 
 /// Runs `main` on a new [`Simulation`] and returns its outcome.

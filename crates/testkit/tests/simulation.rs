@@ -25,6 +25,64 @@ fn a_hang_is_a_panic_with_names() {
     assert!(text.contains("simulation.rs"), "{text}");
 }
 
+/// Tasks that wait for each other in a circle are named as a deadlock, each with what it waits for.
+#[test]
+fn a_circle_of_joins_is_named_as_a_deadlock() {
+    type Place = std::rc::Rc<std::cell::RefCell<Option<brigade_core::Task<(), std::convert::Infallible>>>>;
+    let hang = std::panic::catch_unwind(|| {
+        simulate(async {
+            let (left, right) = (Place::default(), Place::default());
+            let waits_for = |name: &'static str, other: Place| {
+                brigade_core::Builder::new().name(name).spawn_local(async move {
+                    let other = other.borrow_mut().take();
+                    if let Some(task) = other {
+                        let _ = task.await;
+                    }
+                })
+            };
+            let (first, second) = (waits_for("hen", right.clone()), waits_for("egg", left.clone()));
+            let hen = first.to_ref();
+            left.replace(Some(first));
+            right.replace(Some(second));
+            hen.finished().await;
+        })
+    });
+    let panic = hang.expect_err("it can never go on");
+    let text = panic.downcast_ref::<String>().unwrap();
+    assert!(
+        text.contains("deadlock: hen -> egg -> hen") || text.contains("deadlock: egg -> hen -> egg"),
+        "{text}"
+    );
+    assert!(text.contains("waits for egg") && text.contains("waits for hen"), "{text}");
+}
+
+/// A manual clock stands still until it is advanced, and says so when everybody waits for it.
+#[test]
+fn a_manual_clock_stands_still() {
+    let simulation = Simulation::with_manual_clock();
+    let handle = Handle::new(simulation.clone());
+    let clock = simulation.clone();
+    run_main_local(&handle, &*simulation, RunOptions::new(), async move {
+        let nap = spawn(sleep(Duration::from_millis(10)));
+        brigade_core::yield_now().await;
+        clock.advance(Duration::from_millis(9));
+        brigade_core::yield_now().await;
+        assert!(!nap.done());
+        clock.advance(Duration::from_millis(1));
+        nap.await.unwrap();
+        assert_eq!(Instant::now(), Instant::ZERO + Duration::from_millis(10));
+    })
+    .unwrap();
+    assert_eq!(simulation.timers(), 0);
+    let stuck = std::panic::catch_unwind(|| {
+        let simulation = Simulation::with_manual_clock();
+        let handle = Handle::new(simulation.clone());
+        run_main_local(&handle, &*simulation, RunOptions::new(), sleep(Duration::from_millis(1)))
+    });
+    let panic = stuck.expect_err("nobody advances the clock");
+    assert!(panic.downcast_ref::<String>().unwrap().contains("manual"));
+}
+
 /// Blocking jobs beyond the bound wait in a queue, and one that is cancelled there never runs.
 #[test]
 fn a_queued_job_is_removed_unrun() {

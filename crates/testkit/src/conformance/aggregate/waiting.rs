@@ -61,6 +61,9 @@ pub fn law_a3_first_exception(kitchen: &Kitchen) {
                 Err(Burnt("exception"))
             }
         });
+        for ended in [&stopped, &well] {
+            ended.finished().await;
+        }
         let waiting = Gate::new();
         let tasks = vec![stopped, well, failing, held(&never, 4)];
         let waiter = spawn(counting(waiting.clone(), async move {
