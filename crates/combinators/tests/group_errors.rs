@@ -209,6 +209,55 @@ fn law_t12_deep_trees_are_parted_flat() {
     .unwrap();
 }
 
+/// An error whose destructor panics.
+#[derive(Debug)]
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("bomb");
+    }
+}
+
+impl fmt::Display for Bomb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bomb")
+    }
+}
+
+impl std::error::Error for Bomb {}
+
+#[test]
+fn law_t10_a_destructor_that_panics_leaves_the_others_alone() {
+    simulate(async {
+        let probe = brigade_testkit::Probe::new();
+        let deep = group_of(vec![("bomb", Bomb.into()), ("item", Counted(probe.item()).into())]).await;
+        let errors = group_of(vec![("deep", deep.into()), ("item", Counted(probe.item()).into())]).await;
+        let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(errors)));
+        assert!(dropped.is_err());
+        assert_eq!((probe.created(), probe.dropped()), (2, 2));
+        drop(group_of(vec![("item", Counted(probe.item()).into())]).await);
+        assert_eq!(probe.dropped(), 3);
+    })
+    .unwrap();
+}
+
+struct Counted(#[expect(dead_code, reason = "held to be dropped")] brigade_testkit::Item);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("counted")
+    }
+}
+
+impl fmt::Debug for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Counted")
+    }
+}
+
+impl std::error::Error for Counted {}
+
 struct Opaque(GroupError<BoxError>);
 
 impl fmt::Display for Opaque {

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 thread_local! {
     /// `Some` while a drop is running on this thread: what it will drop next.
@@ -27,31 +28,23 @@ pub(super) fn flat_drop<T: 'static>(value: T) {
     }
 }
 
+/// A destructor that panics does so after the others have run, so that nothing is leaked.
 fn drop_all<T>(value: T) {
     LATER.set(Some(Vec::new()));
-    let _end = End;
-    drop(value);
+    let mut panicked = catch_unwind(AssertUnwindSafe(|| drop(value))).err();
     while let Some(next) = pop() {
-        drop(next);
+        let caught = catch_unwind(AssertUnwindSafe(|| drop(next))).err();
+        panicked = panicked.or(caught);
+    }
+    if let Some(payload) = panicked {
+        resume_unwind(payload);
     }
 }
 
+/// What is to be dropped next; ends the outermost drop if there is nothing.
 fn pop() -> Option<Box<dyn Any>> {
     let mut later = LATER.take()?;
-    let next = later.pop();
+    let next = later.pop()?;
     LATER.set(Some(later));
-    next
-}
-
-/// Ends the outermost drop, also if a destructor panicked.
-struct End;
-
-impl Drop for End {
-    fn drop(&mut self) {
-        // After a panic there may be a rest. It is leaked rather than dropped level by level while the
-        // stack unwinds, where a second panic would abort the process.
-        if let Some(rest) = LATER.take() {
-            std::mem::forget(rest);
-        }
-    }
+    Some(next)
 }
