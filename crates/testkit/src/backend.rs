@@ -30,10 +30,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use brigade_core::Instant;
 use brigade_core::backend::{Backend, BlockingJob, Drive, Home, Job, ScheduleInfo, TimerKey};
+use brigade_core::{Instant, TaskId};
 
 use crate::clock::Clock;
+use crate::interrupt::{self, Interruption};
 use crate::schedule::{Choice, Policy, Schedule};
 use crate::{blocking, dump, thread_mark};
 
@@ -133,10 +134,29 @@ impl Simulation {
         self.shared.lock().schedule.steps()
     }
 
-    /// How many timers wait. After a run there is none (law R4).
+    /// How many timers wait.
     #[must_use]
     pub fn timers(&self) -> usize {
         self.shared.lock().clock.len()
+    }
+
+    /// How many timers and jobs were still there when the simulation was closed. After a run there is none: each
+    /// of them would belong to a task that the run has lost (law R4).
+    #[must_use]
+    pub fn left_behind(&self) -> usize {
+        self.shared.lock().left_behind
+    }
+
+    /// Interrupts the task that runs at step `step` (the first is 1), right after that step, if it is not done by
+    /// then. [`interrupt_everywhere`](crate::interrupt_everywhere) is made of this.
+    pub fn interrupt_after(&self, step: u64, how: Interruption) {
+        self.shared.lock().interruptions.push((step, how));
+    }
+
+    /// How many interruptions met a task that was not done.
+    #[must_use]
+    pub fn interrupted(&self) -> u64 {
+        self.shared.lock().interrupted
     }
 
     fn build(policy: Policy, manual: bool) -> Arc<Simulation> {
@@ -145,6 +165,9 @@ impl Simulation {
             manual,
             clock: Clock::new(),
             blocking: blocking::Queue::new(),
+            interruptions: Vec::new(),
+            interrupted: 0,
+            left_behind: 0,
             until_woken: false,
             closed: false,
             burying: false,
@@ -211,7 +234,11 @@ impl Drive for Simulation {
                 Turn::Until if until.as_mut().poll(&mut cx).is_ready() => return,
                 Turn::Until => {}
                 Turn::Timers(wakers) => wakers.into_iter().for_each(wake),
-                Turn::Job(job) => drop(job.run()),
+                Turn::Job(job) => {
+                    let task = job.id();
+                    job.run();
+                    self.shared.interrupt_if_due(task);
+                }
                 Turn::Stuck { now, timers } => panic!("{}", dump::stuck(now, timers)),
             }
         }
@@ -219,6 +246,9 @@ impl Drive for Simulation {
 
     fn close(&self) {
         let mut state = self.shared.lock();
+        if !state.closed {
+            state.left_behind = state.clock.len() + state.schedule.len();
+        }
         state.closed = true;
         let wakers = state.clock.clear();
         let blocking = state.blocking.close();
@@ -254,6 +284,9 @@ pub(crate) struct State {
     /// Time does not jump by itself.
     manual: bool,
     pub(crate) blocking: blocking::Queue,
+    interruptions: Vec<(u64, Interruption)>,
+    interrupted: u64,
+    left_behind: usize,
     until_woken: bool,
     pub(crate) closed: bool,
     /// Somebody is in `bury`; jobs that arrive meanwhile are left to them.
@@ -299,6 +332,18 @@ impl Shared {
             } else {
                 return Turn::Stuck { now: state.clock.now(), timers: state.clock.len() };
             }
+        }
+    }
+
+    fn interrupt_if_due(&self, task: TaskId) {
+        let state = self.lock();
+        let step = state.schedule.steps();
+        let due: Vec<_> =
+            state.interruptions.iter().filter(|(at, _)| *at == step).map(|(_, how)| *how).collect();
+        drop(state);
+        for how in due {
+            let met = interrupt::interrupt(task, how);
+            self.lock().interrupted += u64::from(met);
         }
     }
 

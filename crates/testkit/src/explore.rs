@@ -243,7 +243,7 @@ where
     Run { choices: simulation.choices(), steps: simulation.steps(), failure }
 }
 
-fn text_of(payload: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn text_of(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().cloned();
     text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
         .unwrap_or_else(|| "a panic without a message".to_owned())

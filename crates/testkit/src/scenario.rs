@@ -11,7 +11,9 @@
 //! | `interpreter` | the statements that run other statements |
 //! | `waiting` | the statements that wait for tasks |
 //! | `trace` | the trace of a run, and the comparison |
+//! | `disturbed` | runs that are interrupted somewhere |
 
+mod disturbed;
 mod interpreter;
 mod program;
 mod trace;
@@ -23,6 +25,7 @@ use std::sync::Arc;
 use brigade_core::backend::{Backend, Drive};
 use brigade_core::{Handle, RunOptions, run_main};
 
+pub use disturbed::{Disturbed, disturb_everywhere};
 pub use program::{Block, Mode, Scenario, Settle, Stmt, When};
 pub use trace::{Difference, Trace};
 pub use world::{Fault, Value};

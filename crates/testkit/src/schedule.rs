@@ -186,6 +186,10 @@ impl Schedule {
         job
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.ready.len()
+    }
+
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }

@@ -65,7 +65,9 @@ pub(super) fn block(place: Place, stmts: Block) -> Pin<Box<dyn Future<Output = S
     Box::pin(async move {
         let mut guards = Guards { place: place.clone(), keys: Vec::new() };
         for stmt in stmts.iter() {
+            place.world.enter_statement();
             if let Stmt::Guard { k } = stmt {
+                place.world.guard_made();
                 guards.keys.push(*k);
                 continue;
             }
@@ -87,6 +89,7 @@ struct Guards {
 impl Drop for Guards {
     fn drop(&mut self) {
         while let Some(key) = self.keys.pop() {
+            self.place.world.guard_dropped();
             self.place.log("drop", json!(key));
         }
     }

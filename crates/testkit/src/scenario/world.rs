@@ -67,6 +67,18 @@ struct State {
     results: HashMap<String, Result<Value, Json>>,
     outcomes: BTreeMap<String, (u64, Json)>,
     reported: Vec<String>,
+    counts: Counts,
+}
+
+/// What a run of a scenario has counted, for runs that are disturbed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// Statements that were begun.
+    pub(super) statements: u64,
+    /// The statement before which the task panics; 0 is none.
+    pub(super) panic_at: u64,
+    pub(super) guards_made: u64,
+    pub(super) guards_dropped: u64,
 }
 
 pub(super) fn now() -> u64 {
@@ -76,6 +88,31 @@ pub(super) fn now() -> u64 {
 impl World {
     pub(super) fn new() -> World {
         World(Arc::default())
+    }
+
+    /// Counts a statement, and panics if it is the one that was chosen.
+    pub(super) fn enter_statement(&self) {
+        let mut state = self.state();
+        state.counts.statements += 1;
+        let due = state.counts.statements == state.counts.panic_at;
+        drop(state);
+        assert!(!due, "a panic that the test asked for");
+    }
+
+    pub(super) fn guard_made(&self) {
+        self.state().counts.guards_made += 1;
+    }
+
+    pub(super) fn guard_dropped(&self) {
+        self.state().counts.guards_dropped += 1;
+    }
+
+    pub(super) fn panic_at(&self, statement: u64) {
+        self.state().counts.panic_at = statement;
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.state().counts
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
