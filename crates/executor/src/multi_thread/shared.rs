@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) services: Services,
     pub(crate) injector: Injector<Job>,
     pub(crate) idle: Idle,
-    pub(crate) remotes: Box<[Remote]>,
+    pub(crate) remotes: Box<[Arc<Remote>]>,
     /// How often a worker looks for work before it sleeps.
     pub(crate) search_rounds: u32,
     /// The owners' ends of queues that have no worker at present.
@@ -37,25 +37,47 @@ pub(crate) struct Shared {
 
 /// What others see of a worker.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct Remote {
     pub(crate) stealer: Stealer<Job>,
     pub(crate) inbox: Inbox,
     pub(crate) parker: Parker,
     /// The number of the worker's present poll.
-    pub(crate) polls: AtomicU32,
+    pub(crate) polls: Polls,
     /// The thread that is this worker, or was the last one; 0 if none was.
     thread: AtomicU64,
+}
+
+/// Written in every poll, so on a cache line of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Polls(AtomicU32);
+
+impl Polls {
+    /// The worker begins a poll.
+    #[inline]
+    pub(crate) fn begin(&self, number: u32) {
+        // Relaxed: only the worker writes it, and who reads it only wants to see whether a poll lasts long.
+        self.0.store(number, Ordering::Relaxed);
+    }
+
+    pub(crate) fn present(&self) -> u32 {
+        // Relaxed: see `begin`.
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Shared {
     pub(super) fn new(workers: usize) -> io::Result<Self> {
         let (owners, stealers): (Vec<_>, Vec<_>) = (0..workers).map(|_| queue()).unzip();
-        let remotes = stealers.into_iter().enumerate().map(|(index, stealer)| Remote {
-            stealer,
-            inbox: Inbox::new(index),
-            parker: Parker::default(),
-            polls: Default::default(),
-            thread: AtomicU64::new(0),
+        let remotes = stealers.into_iter().enumerate().map(|(index, stealer)| {
+            Arc::new(Remote {
+                stealer,
+                inbox: Inbox::new(index),
+                parker: Parker::default(),
+                polls: Polls(AtomicU32::new(0)),
+                thread: AtomicU64::new(0),
+            })
         });
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {

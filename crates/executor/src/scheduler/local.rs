@@ -60,11 +60,12 @@ pub(crate) fn queue<T>() -> (Owner<T>, Stealer<T>) {
 }
 
 impl<T> Owner<T> {
-    /// Puts an item at the back; gives it back if the ring is full.
+    /// Puts an item at the back, and gives the number of items, unless a thief has come meanwhile; gives the item back if
+    /// the ring is full.
     #[inline]
-    pub(crate) fn push(&self, item: T) -> Result<(), T> {
+    pub(crate) fn push(&self, item: T) -> Result<usize, T> {
         // Acquire: pairs with the release of a thief's last exchange, so that its reads of the slots are over.
-        let (steal, _) = unpack(self.ring.head.0.load(Ordering::Acquire));
+        let (steal, real) = unpack(self.ring.head.0.load(Ordering::Acquire));
         // Relaxed: only this thread writes `tail` (Q1).
         let tail = self.ring.tail.0.load(Ordering::Relaxed);
         if tail.wrapping_sub(steal) >= CAPACITY {
@@ -73,7 +74,7 @@ impl<T> Owner<T> {
         self.ring.write(tail, item);
         // Release: publishes the slot to the acquire load of `tail` in `Ring::claim`.
         self.ring.tail.0.store(tail.wrapping_add(1), Ordering::Release);
-        Ok(())
+        Ok(tail.wrapping_add(1).wrapping_sub(real) as usize)
     }
 
     /// Takes the item at the front.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use brigade_core::backend::{Job, ScheduleInfo};
 
-use crate::multi_thread::shared::Shared;
+use crate::multi_thread::shared::{Remote, Shared};
 use crate::scheduler::local::Owner;
 
 /// What only the thread of a worker touches.
@@ -19,6 +19,8 @@ pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
     pub(crate) queue: Owner<Job>,
+    /// This worker as the others see it.
+    pub(crate) remote: Arc<Remote>,
     /// Counts polls, to look elsewhere now and then.
     pub(crate) tick: Cell<u32>,
     /// How many jobs in a row came out of the LIFO slot.
@@ -44,6 +46,7 @@ pub(crate) struct Watch {
 impl Worker {
     pub(crate) fn new(shared: Arc<Shared>, index: usize, queue: Owner<Job>) -> Self {
         Self {
+            remote: shared.remotes[index].clone(),
             shared,
             index,
             queue,
@@ -72,7 +75,7 @@ impl Worker {
     #[inline]
     pub(crate) fn push_back(&self, job: Job) {
         match self.queue.push(job) {
-            Ok(()) => self.shared.note_jobs(self.queue.len() + usize::from(self.queue.has_lifo())),
+            Ok(jobs) => self.shared.note_jobs(jobs + usize::from(self.queue.has_lifo())),
             Err(job) => self.overflow(job),
         }
     }

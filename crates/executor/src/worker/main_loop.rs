@@ -1,7 +1,6 @@
 //! What a worker does all day: take a job, run it, look for another, sleep.
 
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use brigade_core::backend::Job;
@@ -24,8 +23,9 @@ impl Worker {
 
     /// Drops every job that is left, at the end, on this worker's thread.
     pub(crate) fn drop_jobs(&self) {
-        let inbox = &self.shared.remotes[self.index].inbox;
-        while let Some(job) = self.queue.take_lifo().or_else(|| self.queue.pop()).or_else(|| inbox.take()) {
+        let next =
+            || self.queue.take_lifo().or_else(|| self.queue.pop()).or_else(|| self.remote.inbox.take());
+        while let Some(job) = next() {
             drop(job);
         }
     }
@@ -35,9 +35,7 @@ impl Worker {
         if self.searching.get() {
             self.stop_searching();
         }
-        let remote = &self.shared.remotes[self.index];
-        // Relaxed, as a load and a store: only this thread writes it; the watch reads it to see a poll that lasts long.
-        remote.polls.store(self.tick.get(), Ordering::Relaxed);
+        self.remote.polls.begin(self.tick.get());
         job.run();
     }
 
@@ -61,10 +59,9 @@ impl Worker {
             self.push_back(job);
         }
         self.lifo_streak.set(0);
-        let inbox = &self.shared.remotes[self.index].inbox;
-        // Alternating, so that local tasks and others cannot starve each other.
-        let first = if tick % 2 == 0 { inbox.take() } else { self.queue.pop() };
-        first.or_else(|| self.queue.pop()).or_else(|| inbox.take()).or_else(|| self.take_share())
+        // In turn, so that local tasks and others cannot starve each other.
+        let first = if tick % 4 == 0 { self.remote.inbox.take() } else { None };
+        first.or_else(|| self.queue.pop()).or_else(|| self.remote.inbox.take()).or_else(|| self.take_share())
     }
 
     #[cold]
@@ -120,8 +117,7 @@ impl Worker {
         seen.resize(self.shared.remotes.len(), 0);
         self.victims().find_map(|victim| {
             let remote = &self.shared.remotes[victim];
-            // Relaxed: a hint, see `run`.
-            let polls = remote.polls.load(Ordering::Relaxed);
+            let polls = remote.polls.present();
             if std::mem::replace(&mut seen[victim], polls) != polls {
                 return None;
             }
@@ -147,7 +143,7 @@ impl Worker {
 
     /// Whether something is there that a search does not look at: a job in the inbox, or the end.
     fn has_message(&self) -> bool {
-        !self.shared.remotes[self.index].inbox.is_empty() || self.shared.is_closed()
+        !self.remote.inbox.is_empty() || self.shared.is_closed()
     }
 
     /// Sleeps until there may be something to do.
@@ -168,8 +164,8 @@ impl Worker {
 
     /// Gives how many events and timers came.
     fn sleep_somewhere(&self) -> usize {
-        let Self { shared, watch, index, .. } = self;
-        let parker = &shared.remotes[*index].parker;
+        let Self { shared, watch, index, remote, .. } = self;
+        let parker = &remote.parker;
         let limit = || {
             let limit = shared.idle.somebody_is_awake().then_some(WATCH);
             watch.due.set(limit.is_some());
