@@ -2,6 +2,7 @@
 
 pub mod cleanups;
 pub mod delivery;
+pub mod grace;
 pub mod hard;
 pub mod levels;
 pub mod links;

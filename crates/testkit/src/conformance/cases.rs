@@ -2,5 +2,6 @@
 
 pub mod cancelling;
 pub mod grouping;
+pub mod locals;
 pub mod timing;
 pub mod waking;

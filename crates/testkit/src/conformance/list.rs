@@ -123,6 +123,14 @@ macro_rules! __conformance_list {
                 law_c3_goes_on_when_all_are_settled_and_one_resumed
                 law_c3_a_request_reaches_handlers_inside_constructs
             }
+            cancel::grace {
+                law_c13_a_timeout_ends_with_its_grace
+                law_c13_what_ends_within_the_grace_is_left_alone
+                law_c13_a_group_ends_with_its_grace
+                law_c13_awaited_tasks_are_aborted_and_named
+                law_c13_a_catch_ends_with_its_grace
+                law_c13_each_request_has_its_own_grace
+            }
             cancel::hard {
                 law_c13_the_runtimes_grace_ends_the_stubborn
                 law_c13_handlers_have_the_grace
@@ -422,6 +430,11 @@ macro_rules! __conformance_list {
                 case_043_fire_and_forget_does_not_disappear
                 case_064_woken_before_the_first_poll
                 case_073_a_construction_that_panics
+            }
+            cases::locals {
+                case_105_task_locals_are_inherited
+                case_105_task_locals_in_drop
+                case_105_task_locals_are_kept_apart
             }
             cases::timing {
                 case_013_completion_and_request_in_one_turn
