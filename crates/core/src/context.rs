@@ -8,10 +8,14 @@
 //! stack. It is set by [`enter_task`] alone, whose guard restores the former value before the caller's
 //! reference to the metadata ends. It never leaves this thread.
 //!
+//! INVARIANT X2: while `open` is false there is no innermost scope, and `node`, `waker`, `epoch`, `deadline`
+//! and `pressing` say so. Hence whoever enters outside of a scope, as a worker always does, has nothing to
+//! put aside, and leaves by writing constants.
+//!
 //! | field | written by |
 //! |---|---|
 //! | `task`, `budget` | [`enter_task`]; `budget` also by [`spend`] |
-//! | `node`, `frame`, `waker`, `open` | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
+//! | `node`, `waker`, `open`, and the three of [`Frame`] | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
 //! | `root_waker`, `delivering`, `repoll` | [`enter_task`], [`start_pass`], [`ask_for_repoll`] |
 //! | `runtime` | [`enter_runtime`] |
 //! | `aborting` | [`enter_aborting`] |
@@ -37,7 +41,9 @@ struct Here {
     budget: Cell<u8>,
     open: Cell<bool>,
     node: Cell<ManuallyDrop<Option<Arc<Node>>>>,
-    frame: Cell<Frame>,
+    epoch: Cell<u32>,
+    deadline: Cell<Instant>,
+    pressing: Cell<bool>,
     waker: Cell<Identity>,
     root_waker: Cell<Identity>,
     delivering: Cell<bool>,
@@ -77,7 +83,9 @@ thread_local! {
             budget: Cell::new(0),
             open: Cell::new(false),
             node: Cell::new(ManuallyDrop::new(None)),
-            frame: Cell::new(Frame::OUTSIDE),
+            epoch: Cell::new(Frame::OUTSIDE.epoch),
+            deadline: Cell::new(Frame::OUTSIDE.deadline),
+            pressing: Cell::new(Frame::OUTSIDE.pressing),
             waker: Cell::new(NOBODY),
             root_waker: Cell::new(NOBODY),
             delivering: Cell::new(false),
@@ -104,43 +112,105 @@ pub(crate) fn is_inside_task() -> bool {
 
 /// Makes `task` the current one, outside every scope, until the guard is dropped.
 pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
-    HERE.with(|here| TaskGuard {
-        task: here.task.replace(task.map(NonNull::from)),
-        budget: here.budget.replace(BUDGET),
-        open: here.open.replace(false),
-        frame: here.frame.replace(Frame::OUTSIDE),
-        root_waker: here.root_waker.get(),
-        delivering: here.delivering.replace(false),
-        repoll: here.repoll.replace(false),
-        _locals: enter_locals(task.map_or(Locals(None), |task| task.locals.clone())),
-        _lifetime: std::marker::PhantomData,
-    })
+    let outer = HERE.with(|here| {
+        // Nearly always a worker polls a task from its loop, and there is nothing to put aside.
+        let outer = (!here.is_at_rest()).then(|| Box::new(here.put_aside()));
+        here.task.set(task.map(NonNull::from));
+        here.budget.set(BUDGET);
+        outer
+    });
+    let locals = enter_locals(task.map_or(Locals(None), |task| task.locals.clone()));
+    TaskGuard { outer, _locals: locals, _lifetime: std::marker::PhantomData }
 }
 
 /// Restores what was current before; see [`enter_task`].
 pub(crate) struct TaskGuard<'a> {
-    task: Option<NonNull<TaskMeta>>,
-    budget: u8,
-    open: bool,
-    frame: Frame,
-    root_waker: Identity,
-    delivering: bool,
-    repoll: bool,
+    outer: Option<Box<Outer>>,
     _locals: LocalsGuard,
     _lifetime: std::marker::PhantomData<&'a TaskMeta>,
 }
 
 impl Drop for TaskGuard<'_> {
     fn drop(&mut self) {
-        HERE.with(|here| {
-            here.task.set(self.task);
-            here.budget.set(self.budget);
-            here.open.set(self.open);
-            here.frame.set(self.frame);
-            here.root_waker.set(self.root_waker);
-            here.delivering.set(self.delivering);
-            here.repoll.set(self.repoll);
+        HERE.with(|here| match self.outer.take() {
+            None => {
+                here.task.set(None);
+                here.root_waker.set(NOBODY);
+                here.delivering.set(false);
+                here.repoll.set(false);
+            }
+            Some(outer) => here.take_up(*outer),
         });
+    }
+}
+
+/// What was going on on this thread before a task was polled inside of it.
+struct Outer {
+    task: Option<NonNull<TaskMeta>>,
+    budget: u8,
+    scope: Option<OuterScope>,
+    root_waker: Identity,
+    delivering: bool,
+    repoll: bool,
+}
+
+/// What was the innermost scope before another one was entered.
+struct OuterScope {
+    node: ManuallyDrop<Option<Arc<Node>>>,
+    frame: Frame,
+    waker: Identity,
+}
+
+impl Here {
+    /// Whether neither a task nor a scope is being polled.
+    fn is_at_rest(&self) -> bool {
+        self.task.get().is_none() && !self.open.get()
+    }
+
+    fn put_aside(&self) -> Outer {
+        Outer {
+            task: self.task.take(),
+            budget: self.budget.get(),
+            scope: self.open.get().then(|| self.leave_scope()),
+            root_waker: self.root_waker.replace(NOBODY),
+            delivering: self.delivering.replace(false),
+            repoll: self.repoll.replace(false),
+        }
+    }
+
+    fn take_up(&self, outer: Outer) {
+        self.task.set(outer.task);
+        self.budget.set(outer.budget);
+        if let Some(scope) = outer.scope {
+            self.return_to(scope);
+        }
+        self.root_waker.set(outer.root_waker);
+        self.delivering.set(outer.delivering);
+        self.repoll.set(outer.repoll);
+    }
+
+    fn leave_scope(&self) -> OuterScope {
+        let frame = self.frame();
+        self.open.set(false);
+        self.set_frame(Frame::OUTSIDE);
+        OuterScope { node: self.node.take(), frame, waker: self.waker.replace(NOBODY) }
+    }
+
+    fn return_to(&self, scope: OuterScope) {
+        self.open.set(true);
+        self.node.set(scope.node);
+        self.set_frame(scope.frame);
+        self.waker.set(scope.waker);
+    }
+
+    fn frame(&self) -> Frame {
+        Frame { epoch: self.epoch.get(), deadline: self.deadline.get(), pressing: self.pressing.get() }
+    }
+
+    fn set_frame(&self, frame: Frame) {
+        self.epoch.set(frame.epoch);
+        self.deadline.set(frame.deadline);
+        self.pressing.set(frame.pressing);
     }
 }
 
@@ -171,7 +241,7 @@ pub(crate) fn is_delivering() -> bool {
 
 /// Whether a scope around the running code has requests that wait or are about to be delivered.
 pub(crate) fn is_pressing() -> bool {
-    let (open, pressing) = HERE.with(|here| (here.open.get(), here.frame.get().pressing));
+    let (open, pressing) = HERE.with(|here| (here.open.get(), here.pressing.get()));
     open && (pressing || with_task(|task| task.is_some_and(|task| task.word.has_requests())))
 }
 
@@ -201,33 +271,36 @@ pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
 
 struct ScopeGuard<'a> {
     slot: &'a mut Option<Arc<Node>>,
-    node: ManuallyDrop<Option<Arc<Node>>>,
-    open: bool,
-    frame: Frame,
-    waker: Identity,
+    outer: Option<OuterScope>,
 }
 
 impl<'a> ScopeGuard<'a> {
     fn enter(slot: &'a mut Option<Arc<Node>>, open: bool, frame: Frame, waker: Identity) -> ScopeGuard<'a> {
         let node = ManuallyDrop::new(slot.take());
-        HERE.with(|here| ScopeGuard {
-            slot,
-            node: here.node.replace(node),
-            open: here.open.replace(open),
-            frame: here.frame.replace(frame),
-            waker: here.waker.replace(waker),
-        })
+        let outer = HERE.with(|here| {
+            let outer = here.open.get().then(|| here.leave_scope());
+            here.open.set(open);
+            here.node.set(node);
+            here.set_frame(frame);
+            here.waker.set(waker);
+            outer
+        });
+        ScopeGuard { slot, outer }
     }
 }
 
 impl Drop for ScopeGuard<'_> {
     fn drop(&mut self) {
-        let outer = std::mem::replace(&mut self.node, ManuallyDrop::new(None));
         HERE.with(|here| {
-            *self.slot = ManuallyDrop::into_inner(here.node.replace(outer));
-            here.open.set(self.open);
-            here.frame.set(self.frame);
-            here.waker.set(self.waker);
+            *self.slot = ManuallyDrop::into_inner(here.node.take());
+            match self.outer.take() {
+                Some(outer) => here.return_to(outer),
+                None => {
+                    here.open.set(false);
+                    here.set_frame(Frame::OUTSIDE);
+                    here.waker.set(NOBODY);
+                }
+            }
         });
     }
 }
@@ -247,12 +320,12 @@ pub(crate) fn scope_node() -> Option<Arc<Node>> {
 
 /// The number of the innermost scope's current poll.
 pub(crate) fn epoch() -> u32 {
-    HERE.with(|here| here.frame.get().epoch)
+    HERE.with(|here| here.epoch.get())
 }
 
 /// The tightest deadline around the running code that has not fired (law D4).
 pub(crate) fn deadline() -> Instant {
-    HERE.with(|here| here.frame.get().deadline)
+    HERE.with(|here| here.deadline.get())
 }
 
 /// `waker`, unless it is the one with which the innermost scope is polled.
