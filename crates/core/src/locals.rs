@@ -76,7 +76,7 @@ impl<T: Clone + Send + Sync + 'static> TaskLocal<T> {
     /// As for the future itself.
     pub fn bind<F: Future>(&'static self, value: T, future: F) -> Bound<F> {
         let locals = Locals::capture().with(self.key(), Arc::new(value));
-        Bound { inner: future, locals }
+        Bound { inner: Some(future), locals }
     }
 
     /// Calls `f` with `value` bound.
@@ -124,7 +124,7 @@ impl Locals {
     ///
     /// As for the future itself.
     pub fn bind<F: Future>(self, future: F) -> Bound<F> {
-        Bound { inner: future, locals: self }
+        Bound { inner: Some(future), locals: self }
     }
 
     fn with(self, key: usize, value: Arc<dyn Any + Send + Sync>) -> Locals {
@@ -170,8 +170,17 @@ pin_project! {
     #[must_use = "futures do nothing unless they are awaited"]
     pub struct Bound<F> {
         #[pin]
-        inner: F,
+        inner: Option<F>,
         locals: Locals,
+    }
+
+    impl<F> PinnedDrop for Bound<F> {
+        /// Destructors inside see what is bound, too, also when the task is cancelled.
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            let _bound = context::enter_locals(this.locals.clone());
+            this.inner.set(None);
+        }
     }
 }
 
@@ -181,7 +190,10 @@ impl<F: Future> Future for Bound<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let _bound = context::enter_locals(this.locals.clone());
-        this.inner.poll(cx)
+        match this.inner.as_pin_mut() {
+            Some(inner) => inner.poll(cx),
+            None => Poll::Pending,
+        }
     }
 }
 
