@@ -263,7 +263,7 @@ struct DriverSeat {
 impl DriverSeat {
     fn take(shared: &Arc<Shared>) -> Self {
         assert!(
-            with_driver(|driver| driver.is_none()) && with_worker(|worker| worker.is_none()),
+            !drives_here() && with_worker(|worker| worker.is_none()),
             "a runtime cannot be driven inside a worker of a runtime: await the future instead, or use another thread"
         );
         // AcqRel: pairs with the store in `drop`; everything the last driver did is seen.
@@ -298,6 +298,11 @@ impl Shared {
             None => self.inject(job),
         }
     }
+}
+
+/// Whether the calling thread drives a backend of this kind.
+pub(crate) fn drives_here() -> bool {
+    with_driver(|driver| driver.is_some())
 }
 
 /// Runs `action` with what the calling thread drives.

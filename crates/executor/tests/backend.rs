@@ -126,6 +126,36 @@ fn timers_never_fire_early_and_keep_their_order() {
 }
 
 #[test]
+fn tasks_that_one_turn_of_timers_wakes_run_in_the_order_of_their_deadlines() {
+    for runner in [Runner::new().workers(1), Runner::current_thread()] {
+        let outcome: Answer = runner.run(async {
+            let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+            let base = Instant::now() + Duration::from_millis(5);
+            let sleepers = (0..100_u32).map(|number| {
+                let order = order.clone();
+                spawn(async move {
+                    // The last one is the first, and all are due when the worker comes back from its long poll.
+                    brigade_core::sleep_until(base - Duration::from_micros(10) * number).await;
+                    order.lock().expect("not poisoned").push(number);
+                })
+            });
+            let sleepers = sleepers.collect::<Vec<_>>();
+            while sleepers.iter().any(|sleeper| sleeper.state() != TaskState::Suspended) {
+                yield_now().await;
+            }
+            while Instant::now() < base + Duration::from_millis(5) {
+                std::hint::spin_loop();
+            }
+            for sleeper in sleepers {
+                sleeper.await.expect("no panic");
+            }
+            assert!(order.lock().expect("not poisoned").iter().copied().eq((0..100).rev()));
+        });
+        outcome.expect("no error");
+    }
+}
+
+#[test]
 fn a_timer_that_is_set_from_outside_wakes_a_sleeping_runtime() {
     for runner in runners() {
         let outcome: Answer = runner.run(async {

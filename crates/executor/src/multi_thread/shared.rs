@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use brigade_core::backend::{Home, Job};
 
+use crate::current_thread;
 use crate::scheduler::idle::Idle;
 use crate::scheduler::inject::Injector;
 use crate::scheduler::local::{Owner, Stealer, queue};
@@ -241,7 +242,7 @@ pub(super) struct DriverSeat<'a> {
 impl<'a> DriverSeat<'a> {
     pub(super) fn take(shared: &'a Arc<Shared>) -> Self {
         assert!(
-            with_worker(|worker| worker.is_none()),
+            with_worker(|worker| worker.is_none()) && !current_thread::drives_here(),
             "a runtime cannot be driven inside a worker of a runtime: await the future instead, or use another thread"
         );
         let owner = shared.take_owner(0).expect("this runtime is being driven by another thread already");

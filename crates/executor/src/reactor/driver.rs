@@ -198,14 +198,11 @@ impl Seat<'_> {
     }
 
     fn turn(&mut self, timeout: Option<Duration>, deadline: Instant) -> usize {
-        // The lock of `system` is held while this waits; `close` rings first.
-        let Some(system) = &*self.reactor.system() else { return 0 };
-        match self.events.wait(system, timeout, deadline) {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+        if let Err(error) = self.wait(timeout, deadline) {
+            if error.kind() != io::ErrorKind::Interrupted && self.reactor.system().is_some() {
                 log::error!("waiting for events failed: {error}");
-                return 0;
             }
-            _ => {}
+            return 0;
         }
         let mut wakers = WakeList::default();
         let sources = self.reactor.sources();
@@ -219,6 +216,14 @@ impl Seat<'_> {
         drop(sources);
         wakers.fire();
         count
+    }
+
+    /// The lock of `system` is held while this waits; `close` rings first.
+    fn wait(&mut self, timeout: Option<Duration>, deadline: Instant) -> io::Result<()> {
+        match &*self.reactor.system() {
+            Some(system) => self.events.wait(system, timeout, deadline),
+            None => Err(closed()),
+        }
     }
 }
 

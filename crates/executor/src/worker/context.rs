@@ -23,6 +23,8 @@ pub(crate) struct Worker {
     pub(crate) remote: Arc<Remote>,
     /// Counts polls, to look elsewhere now and then.
     pub(crate) tick: Cell<u32>,
+    /// Whether a job is being run.
+    pub(crate) running: Cell<bool>,
     /// How many jobs in a row came out of the LIFO slot.
     pub(crate) lifo_streak: Cell<u32>,
     /// Whether this worker counts as searching.
@@ -51,6 +53,7 @@ impl Worker {
             index,
             queue,
             tick: Cell::new(0),
+            running: Cell::new(false),
             lifo_streak: Cell::new(0),
             searching: Cell::new(false),
             watch: Watch::default(),
@@ -60,8 +63,9 @@ impl Worker {
     /// Takes a job that was scheduled on this worker's thread.
     #[inline]
     pub(crate) fn push(&self, job: Job, info: ScheduleInfo) {
-        if info.fresh || info.woken_while_running {
-            // New tasks start in the order of spawning, and one that yields lets the others go first.
+        if info.fresh || info.woken_while_running || !self.running.get() {
+            // New tasks start in the order of spawning, and one that yields lets the others go first. What timers and
+            // events wake runs in the order in which they came.
             return self.push_back(job);
         }
         match self.queue.put_lifo(job) {

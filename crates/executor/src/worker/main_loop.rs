@@ -36,7 +36,9 @@ impl Worker {
             self.stop_searching();
         }
         self.remote.polls.begin(self.tick.get());
+        self.running.set(true);
         job.run();
+        self.running.set(false);
     }
 
     /// The next job of this worker's own: LIFO slot, inbox, local queue; now and then the shared queue and the reactor
