@@ -2,6 +2,8 @@
 
 pub mod cancelling;
 pub mod grouping;
+pub mod kept_by_laws;
 pub mod locals;
+pub mod scopes;
 pub mod timing;
 pub mod waking;

@@ -431,10 +431,48 @@ macro_rules! __conformance_list {
                 case_064_woken_before_the_first_poll
                 case_073_a_construction_that_panics
             }
+            cases::kept_by_laws {
+                case_001_cancel_before_the_first_poll
+                case_002_cancel_of_self_right_before_returning
+                case_007_deadline_and_request_in_three_orders
+                case_011_late_cancel_of_a_finished_task
+                case_016_the_inner_future_absorbs_the_deadline
+                case_017_a_connection_won_at_the_deadline
+                case_023_a_child_fails_during_its_cleanup
+                case_024_an_inner_group_swallows_nothing
+                case_025_a_child_fails_after_the_body_ended
+                case_027_a_child_cancels_its_own_group
+                case_028_nested_cancelled_groups_return_quietly
+                case_032_spawning_into_a_closing_group
+                case_035_gather_leaks_no_siblings
+                case_036_a_collecting_gather_is_cancelled
+                case_039_as_completed_abandoned_half_way
+                case_040_wait_does_not_cancel
+                case_042_fire_and_forget_failure_is_reported
+                case_044_a_done_callback_panics
+                case_045_ping_pong_starves_nobody
+                case_050_spawn_order
+                case_052_duration_max_anywhere
+                case_057_resets
+                case_060_wakers_of_what_is_gone
+                case_065_nothing_spins_when_nothing_is_ready
+                case_069_panic_in_a_task
+                case_070_panic_in_drop
+                case_071_a_panicking_waker
+                case_081_cancelling_the_waiter_of_a_job
+                case_083_a_local_task_and_other_threads
+                case_084_unfinished_local_tasks_at_the_end
+                case_098_tasks_spawned_during_shutdown
+                case_103_a_name_from_the_first_poll
+            }
             cases::locals {
                 case_105_task_locals_are_inherited
                 case_105_task_locals_in_drop
                 case_105_task_locals_are_kept_apart
+            }
+            cases::scopes {
+                case_066_a_stale_waker
+                case_099_many_short_scopes
             }
             cases::timing {
                 case_013_completion_and_request_in_one_turn
