@@ -9,10 +9,11 @@
 //!                  (inner future dropped)   catch · join · group · …    (Node::settle)
 //! ```
 //!
-//! Files, from the inside out: [`reason`] (what a request says), [`node`] (the accounts of one scope,
-//! shared between it and its receivers), [`settle`] (how a delivery ends), [`receiver`] and
+//! Files, from the inside out: [`reason`] (what a request says), [`account`] and [`node`] (the books of
+//! one scope, shared between it and its receivers), [`settle`] (how a delivery ends), [`receiver`] and
 //! [`region`] (the two halves that combinators hold), then the constructs themselves.
 
+pub(crate) mod account;
 pub(crate) mod bracket;
 pub(crate) mod catch;
 pub(crate) mod finally;

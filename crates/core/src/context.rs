@@ -111,6 +111,7 @@ pub(crate) fn is_inside_task() -> bool {
 }
 
 /// Makes `task` the current one, outside every scope, until the guard is dropped.
+#[inline]
 pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
     let outer = HERE.with(|here| {
         // Nearly always a worker polls a task from its loop, and there is nothing to put aside.
@@ -167,6 +168,7 @@ impl Here {
         self.task.get().is_none() && !self.open.get()
     }
 
+    #[cold]
     fn put_aside(&self) -> Outer {
         Outer {
             task: self.task.take(),
@@ -178,6 +180,7 @@ impl Here {
         }
     }
 
+    #[cold]
     fn take_up(&self, outer: Outer) {
         self.task.set(outer.task);
         self.budget.set(outer.budget);

@@ -4,8 +4,9 @@
 //! Nothing in here needs `unsafe`, and the combinators of Brigade use nothing else. The rules are in
 //! section 3 of the laws; [`Scope`] and [`Receiver`] say in which order to call what.
 
+pub use crate::cancel::account::{Level, Request};
 pub use crate::cancel::grace::{Grace, abort_inside, is_aborting};
-pub use crate::cancel::node::{Level, Request, Verdict};
+pub use crate::cancel::node::Verdict;
 pub use crate::cancel::receiver::Receiver;
 pub use crate::cancel::region::{LinkMode, OwnFate, Polled, Scope};
 pub use crate::runtime::reports::{report_adoption, report_unobserved, warn};

@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::cancel::node::{Level, Verdict};
+use crate::cancel::account::Level;
+use crate::cancel::node::Verdict;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::region::{LinkMode, Scope};
 use crate::cancel::settle::{Settle, Token};

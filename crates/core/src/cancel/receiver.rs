@@ -3,7 +3,8 @@
 
 use std::task::Waker;
 
-use super::node::{Entry, Link, Node, Request, SOURCES};
+use super::account::{Entry, Link, Request, SOURCES};
+use super::node::Node;
 use super::reason::{CancelKind, CancelReason};
 use super::settle::{Held, Settle, Token, settle};
 use crate::context;
@@ -73,6 +74,7 @@ impl Receiver {
 
     /// Gives up the registration; a request that was delivered goes back to its scope and is
     /// delivered there again (law C9).
+    #[inline]
     pub fn hand_back(&mut self) {
         let met = self.requested.is_some();
         self.settle(Settle::HandBack, met);
@@ -129,7 +131,15 @@ impl Receiver {
         Some(Token::new(link.node, entry.held(), reason))
     }
 
+    /// Most receivers were never registered: every scope has one for what comes from outside.
+    #[inline]
     fn settle(&mut self, how: Settle, met: bool) {
+        if self.link.is_some() {
+            self.settle_link(how, met);
+        }
+    }
+
+    fn settle_link(&mut self, how: Settle, met: bool) {
         self.requested = None;
         if let Some(link) = self.link.take() {
             let entry = link.node.remove(link.key);
@@ -144,6 +154,7 @@ impl Receiver {
 }
 
 impl Drop for Receiver {
+    #[inline]
     fn drop(&mut self) {
         self.hand_back();
     }

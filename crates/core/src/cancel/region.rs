@@ -2,7 +2,8 @@
 
 use std::task::{Context, Poll, Waker};
 
-use super::node::{Node, OUTER, OWN, Request, Verdict};
+use super::account::{OUTER, OWN, Request};
+use super::node::{Node, Verdict};
 use super::reason::CancelReason;
 use super::receiver::Receiver;
 use super::settle::{Settle, Token};
@@ -211,11 +212,17 @@ impl Scope {
 
     /// The scope has ended: own requests are withdrawn; one from outside that nobody handled goes
     /// back to the scope around (law C9). Dropping the scope does the same.
+    #[inline]
     pub fn finish(&mut self) {
-        let Some(node) = self.close_node() else {
+        if self.node.is_some() {
+            self.finish_node();
+        } else {
             self.outer.hand_back();
-            return;
-        };
+        }
+    }
+
+    fn finish_node(&mut self) {
+        let Some(node) = self.close_node() else { return };
         let account = |source| {
             let state = node.lock();
             let account = state.account(source);

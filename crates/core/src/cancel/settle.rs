@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::node::{Level, Link, Node, OUTER, SOURCES, State};
+use super::account::{Level, Link, OUTER, SOURCES};
+use super::node::{Node, State};
 use super::reason::CancelReason;
 use crate::sync::Arc;
 use crate::task::reports::wake_safely;

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::cancel::node::Level;
+use crate::cancel::account::Level;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::runtime::handle::Handle;
 use crate::runtime::reports::warn_on;

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::cancel::node::Level;
+use crate::cancel::account::Level;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::context;
 use crate::locals::Locals;

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::cancel::node::Request;
+use crate::cancel::account::Request;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::receiver::Receiver;
 use crate::context;

@@ -8,7 +8,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-use crate::cancel::node::Level;
+use crate::cancel::account::Level;
 use crate::task::state::{CancelOutcome, Ending, TaskWord};
 
 /// Law C8: a request either precedes the end and is seen by it with its reason, or is told `Done`.

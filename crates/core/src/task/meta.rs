@@ -3,7 +3,8 @@
 use std::panic::Location;
 
 use crate::backend::Home;
-use crate::cancel::node::{Level, Node, OWN, Request};
+use crate::cancel::account::{Level, OWN, Request};
+use crate::cancel::node::Node;
 use crate::cancel::reason::CancelReason;
 use crate::locals::Locals;
 use crate::runtime::handle::Handle;

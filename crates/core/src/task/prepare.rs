@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 use async_task::Runnable;
 
 use crate::backend::Home;
-use crate::cancel::node::Level;
+use crate::cancel::account::Level;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::context;
 use crate::runtime::handle::Handle;

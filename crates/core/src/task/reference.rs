@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-use crate::cancel::node::Level;
+use crate::cancel::account::Level;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::sync::Arc;
 use crate::task::callbacks::{self, CallbackId};

@@ -26,7 +26,8 @@ use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 
-use crate::cancel::node::{OWN, Request, Verdict};
+use crate::cancel::account::{OWN, Request};
+use crate::cancel::node::Verdict;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::region::{LinkMode, Scope};
 use crate::context;

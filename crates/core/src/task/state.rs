@@ -25,7 +25,7 @@
 //!
 //! INVARIANT W2: a thread that reads `DONE` sees the outcome in async-task's cell and the ending.
 
-use crate::cancel::node::Level;
+use crate::cancel::account::Level;
 use crate::sync::{AtomicU32, Ordering};
 
 const SOFT: u32 = 1;

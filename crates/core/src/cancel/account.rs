@@ -1,0 +1,139 @@
+//! What a scope's node keeps books of: requests, accounts of them, receivers, batches.
+//!
+//! These are plain values under the node's lock; the rules that connect them are in [`super::node`].
+
+use std::task::Waker;
+
+use super::node::Node;
+use super::reason::CancelReason;
+use crate::sync::Arc;
+
+/// How urgent a request is (law C6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Made once by a group, a timeout or the shutdown, or handed back: waits until no handler
+    /// inside the scope is running.
+    Soft,
+    /// An explicit `cancel()`: interrupts a handler that is still running.
+    Hard,
+}
+
+/// A request for cancellation on its way to a scope.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// How urgent it is.
+    pub level: Level,
+    /// Why, who and where.
+    pub reason: CancelReason,
+}
+
+/// The sources of a scope's requests, as bits.
+pub(crate) const OWN: u8 = 1;
+/// Handed down by the enclosing scope; see [`OWN`].
+pub(crate) const OUTER: u8 = 2;
+pub(crate) const SOURCES: [u8; 2] = [OWN, OUTER];
+
+/// How often a receiver with a waker of its own is woken in vain before it counts as left aside.
+pub(super) const ATTEMPTS: u8 = 3;
+
+/// What happened to the requests of one source.
+#[derive(Default)]
+pub(crate) struct Account {
+    pub(crate) undelivered: Option<Level>,
+    pub(crate) unsettled: u32,
+    pub(crate) resumed: bool,
+    /// A delivery ended a wait: it was caught, or somebody unwound because of it.
+    pub(crate) touched: bool,
+    /// The first reason, which is the one to report (law C15).
+    pub(crate) reason: Option<CancelReason>,
+    /// The reason of the request that is undelivered.
+    pub(super) latest: Option<CancelReason>,
+}
+
+impl Account {
+    pub(crate) fn is_clear(&self) -> bool {
+        self.undelivered.is_none() && self.unsettled == 0 && !self.resumed
+    }
+
+    /// Edge 1: a request arrives.
+    pub(super) fn add(&mut self, request: Request) {
+        self.undelivered = self.undelivered.max(Some(request.level));
+        self.reason.get_or_insert(request.reason.clone());
+        self.latest = Some(request.reason);
+    }
+}
+
+/// A registered receiver.
+pub(crate) struct Entry {
+    /// `None` if it is polled with the very waker that polls the scope.
+    pub(crate) waker: Option<Waker>,
+    /// Boxed: hardly any receiver ever gets one, and entries come and go with every wait.
+    pub(crate) pending: Option<Box<Request>>,
+    pub(crate) counted: u8,
+    pub(crate) batch: usize,
+    /// Its unwinding was put off: it holds a delivery, but no handler runs behind it.
+    pub(crate) idle: bool,
+    pub(crate) epoch: u32,
+    pub(crate) attempts: u8,
+    /// Tells apart receivers that had the same key one after the other.
+    pub(crate) serial: u64,
+}
+
+/// A registration: the scope and the key there.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub(crate) node: Arc<Node>,
+    pub(crate) key: usize,
+    pub(crate) serial: u64,
+}
+
+impl Entry {
+    /// Whether somebody awaits this receiver (law C3). One that shares the scope's waker is polled in
+    /// each of its polls; of the others it is assumed until they do not answer.
+    pub(super) fn is_live(&self, epoch: u32) -> bool {
+        match self.waker {
+            None => self.epoch == epoch,
+            Some(_) => self.attempts < ATTEMPTS,
+        }
+    }
+}
+
+/// One delivery; see [`super::node`].
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) unsettled: u32,
+    pub(crate) resumed: bool,
+    pub(crate) handed_back: bool,
+    /// The explicit requests that it delivered (law T3).
+    pub(crate) explicit: u32,
+}
+
+impl Batch {
+    /// After one of its deliveries was settled: if it was the last, what becomes of its explicit
+    /// requests. Gives the number of those that are undelivered again.
+    pub(crate) fn close(&mut self) -> u32 {
+        if self.unsettled > 0 || self.resumed {
+            return 0;
+        }
+        let explicit = std::mem::take(&mut self.explicit);
+        if std::mem::take(&mut self.handed_back) { explicit } else { 0 }
+    }
+}
+
+/// Counts a receiver in the batch that is being delivered. What it had got before stands in the same
+/// delivery from now on: a token stands for every request delivered so far (law C6).
+pub(super) fn move_to_last(batches: &mut [Batch], entry: &mut Entry) {
+    let last = batches.len() - 1;
+    if entry.counted != 0 && entry.batch == last {
+        return;
+    }
+    if entry.counted != 0 {
+        let former = &mut batches[entry.batch];
+        former.unsettled -= 1;
+        if former.unsettled == 0 && !former.resumed {
+            batches[last].explicit += std::mem::take(&mut batches[entry.batch].explicit);
+        }
+    }
+    entry.batch = last;
+    batches[last].unsettled += 1;
+}
