@@ -68,6 +68,7 @@ pub(crate) struct Parts {
 }
 
 impl TaskMeta {
+    #[inline(always)]
     pub(crate) fn new(parts: Parts) -> TaskMeta {
         let mut late = Late::default();
         if let Some(name) = parts.name {

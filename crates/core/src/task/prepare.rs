@@ -185,7 +185,7 @@ pub(crate) fn home_here(handle: &Handle) -> Home {
 }
 
 /// Builds any task; the callers answer for a future that is not `Send` (INVARIANT S1).
-#[inline]
+#[inline(always)]
 pub(crate) fn build<F, S>(
     handle: &Handle,
     options: SpawnOptions,
@@ -219,12 +219,15 @@ where
         owner: options.owner,
         name: options.name,
     });
-    Ok(Prepared { doomed, ..register(&mut list, meta, future, sink) })
+    Ok(register(&mut list, meta, doomed, future, sink))
 }
 
 /// Allocates the task and links it, so that nothing can be scheduled that is not registered.
-#[inline]
-fn register<F, S>(list: &mut Shard, meta: TaskMeta, future: F, sink: S) -> TaskOf<F, S>
+///
+/// Inlined into its two callers, as the functions around it: else the metadata, which is large, is moved
+/// from one stack frame to the next.
+#[inline(always)]
+fn register<F, S>(list: &mut Shard, meta: TaskMeta, doomed: bool, future: F, sink: S) -> TaskOf<F, S>
 where
     F: Future + 'static,
     F::Output: TaskOutput,
@@ -234,7 +237,7 @@ where
     list.push(runnable.metadata(), runnable.waker());
     let reference = TaskRef::from_parts(runnable.waker(), NonNull::from(runnable.metadata()));
     let parts = HandleParts { reference, output: Detach(Some(task)) };
-    Prepared { job: Job::new(runnable), parts, doomed: false }
+    Prepared { job: Job::new(runnable), parts, doomed }
 }
 
 type Built<F, S> = (
@@ -248,6 +251,7 @@ type Built<F, S> = (
     >,
 );
 
+#[inline(always)]
 fn allocate<F, S>(meta: TaskMeta, future: F, sink: S) -> Built<F, S>
 where
     F: Future + 'static,
@@ -286,7 +290,7 @@ where
         owner: None,
         name: options.name,
     });
-    let prepared = register(&mut list, meta, future, sink);
+    let prepared = register(&mut list, meta, false, future, sink);
     drop(list);
     prepared.refuse(reason)
 }

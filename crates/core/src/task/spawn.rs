@@ -121,6 +121,7 @@ pub(crate) fn ambient(what: &str) -> Handle {
 
 /// Spawns a task that belongs to the root: it is cancelled before its first poll where the runtime is
 /// closing, and has already ended where the runtime has (laws T4, R5).
+#[inline]
 pub(crate) fn spawn_for_root<F>(
     handle: &Handle,
     options: SpawnOptions,
