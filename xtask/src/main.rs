@@ -6,7 +6,10 @@
 
 mod bench;
 mod ci;
+mod conformance;
+mod explore;
 mod laws;
+mod libtest;
 mod loom;
 mod miri;
 mod oracle;
@@ -27,23 +30,13 @@ struct Command {
 
 const COMMANDS: &[Command] = &[
     Command { name: "ci", about: "everything that must hold before a change is merged", run: ci::run },
-    Command {
-        name: "test",
-        about: "all tests on all backends, then the laws without a test",
-        run: test::run,
-    },
+    Command { name: "test", about: "all tests, then the laws without a test", run: test::run },
     Command { name: "tidy", about: "the rules of docs/style.md that a program can check", run: tidy::run },
-    Command {
-        name: "bench",
-        about: "scheduler workloads against rivals; --help lists its flags",
-        run: bench::run,
-    },
+    Command { name: "bench", about: "workloads against rivals; --help lists its flags", run: bench::run },
+    Command { name: "conformance", about: "the suite on every backend, as a table", run: conformance::run },
+    Command { name: "oracle", about: "scenarios against CPython's traces; --file F", run: oracle::run },
+    Command { name: "explore", about: "random programs; --programs N --seed S", run: explore::run },
     Command { name: "miri", about: "core and testkit under Miri (nightly)", run: miri::run },
-    Command {
-        name: "oracle",
-        about: "the oracle's scenarios against CPython's traces; --file F",
-        run: oracle::run,
-    },
     Command { name: "loom", about: "the models of the atomics, every interleaving", run: loom::run },
     Command { name: "help", about: "this list", run: help },
 ];
@@ -73,7 +66,7 @@ fn dispatch(name: &str, rest: &[String]) -> Outcome {
 fn help(_: &[String]) -> Outcome {
     println!("cargo xtask <command>\n");
     for command in COMMANDS {
-        println!("  {:<6} {}", command.name, command.about);
+        println!("  {:<12} {}", command.name, command.about);
     }
     Ok(())
 }

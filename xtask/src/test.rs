@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::laws::{self, Law};
+use crate::libtest::{TestLine, Verdict};
 use crate::{Outcome, shell};
 
 /// The backends that must run the conformance suite.
@@ -32,18 +33,15 @@ struct Seen {
 }
 
 impl Seen {
-    /// Takes one line of libtest's output: `test path::to::name ... ok`.
     fn line(&mut self, line: &str) {
-        let Some((name, verdict)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
-        else {
-            return;
-        };
-        let name = name.split(" - ").next().unwrap_or(name);
-        if verdict.ends_with("FAILED") {
-            self.failed.push(name.to_owned());
-        } else if verdict.ends_with("ok") {
-            self.passed += 1;
-            self.note_law(name);
+        let Some(test) = TestLine::parse(line) else { return };
+        match test.verdict {
+            Verdict::Failed => self.failed.push(test.path.to_owned()),
+            Verdict::Passed => {
+                self.passed += 1;
+                self.note_law(test.path);
+            }
+            Verdict::Open => {}
         }
     }
 
@@ -60,9 +58,6 @@ impl Seen {
 
     /// Prints the summary; the last line is the one that the project watches.
     fn report(&self) -> Outcome {
-        let path = shell::root().join("docs/semantics.md");
-        let text = fs::read_to_string(path).map_err(|error| format!("docs/semantics.md: {error}"))?;
-        let missing = self.missing(&text);
         println!("\n{} tests passed, {} failed", self.passed, self.failed.len());
         for name in &self.failed {
             println!("  failed: {name}");
@@ -70,25 +65,34 @@ impl Seen {
         for backend in BACKENDS {
             println!("law tests on {backend}: {}", self.tests_of_backend.get(backend).unwrap_or(&0));
         }
-        println!("laws without test: {}{}", missing.len(), numbers(&missing));
-        self.verdict(&missing)
+        report_missing(&self.laws).and(self.every_backend_ran())
     }
 
-    fn missing(&self, semantics: &str) -> Vec<Law> {
-        let stated: BTreeSet<Law> = laws::stated(semantics).into_iter().map(|(_, law)| law).collect();
-        stated.difference(&self.laws).cloned().collect()
-    }
-
-    fn verdict(&self, missing: &[Law]) -> Outcome {
-        let required: Vec<Law> = missing.iter().filter(|law| !law.is_optional()).cloned().collect();
-        if !required.is_empty() {
-            return Err(format!("no passing test shows {}", laws::list(&required)));
-        }
+    fn every_backend_ran(&self) -> Outcome {
         match BACKENDS.iter().find(|backend| !self.tests_of_backend.contains_key(*backend)) {
             Some(backend) => Err(format!("no law test ran on {backend}")),
             None => Ok(()),
         }
     }
+}
+
+/// Prints `laws without test: N` with their numbers, and fails if one of them must have a test.
+pub(crate) fn report_missing(shown: &BTreeSet<Law>) -> Outcome {
+    let path = shell::root().join("docs/semantics.md");
+    let text = fs::read_to_string(path).map_err(|error| format!("docs/semantics.md: {error}"))?;
+    let missing = missing(&text, shown);
+    println!("laws without test: {}{}", missing.len(), numbers(&missing));
+    verdict(&missing)
+}
+
+fn missing(semantics: &str, shown: &BTreeSet<Law>) -> Vec<Law> {
+    let stated: BTreeSet<Law> = laws::stated(semantics).into_iter().map(|(_, law)| law).collect();
+    stated.difference(shown).cloned().collect()
+}
+
+fn verdict(missing: &[Law]) -> Outcome {
+    let required: Vec<Law> = missing.iter().filter(|law| !law.is_optional()).cloned().collect();
+    if required.is_empty() { Ok(()) } else { Err(format!("no passing test shows {}", laws::list(&required))) }
 }
 
 fn numbers(missing: &[Law]) -> String {
@@ -119,23 +123,23 @@ mod tests {
         assert_eq!(seen.passed, 3);
         assert_eq!(seen.tests_of_backend.get("simulation"), Some(&1));
         assert_eq!(seen.tests_of_backend.get("current_thread"), None);
-        assert_eq!(laws::list(&seen.missing(SEMANTICS)), "T2, G8");
+        assert_eq!(laws::list(&missing(SEMANTICS, &seen.laws)), "T2, G8");
     }
 
     #[test]
     fn a_failed_test_shows_no_law() {
         let seen = seen(&["test simulation::law_t1_spawns ... FAILED"]);
         assert_eq!(seen.failed, ["simulation::law_t1_spawns"]);
-        assert_eq!(laws::list(&seen.missing(SEMANTICS)), "T1, T2, G8");
+        assert_eq!(laws::list(&missing(SEMANTICS, &seen.laws)), "T1, T2, G8");
     }
 
     #[test]
     fn only_a_required_law_or_a_silent_backend_fails_the_run() {
         let mut all = seen(&["test simulation::law_t1_a ... ok", "test current_thread::law_t2_a ... ok"]);
-        let missing = all.missing(SEMANTICS);
-        assert_eq!(all.verdict(&missing), Err("no law test ran on multi_thread".to_owned()));
+        assert_eq!(verdict(&missing(SEMANTICS, &all.laws)), Ok(()));
+        assert_eq!(all.every_backend_ran(), Err("no law test ran on multi_thread".to_owned()));
         all.line("test multi_thread::law_t1_a ... ok");
-        assert_eq!(all.verdict(&missing), Ok(()));
-        assert_eq!(all.verdict(&[Law::parse("T2").unwrap()]), Err("no passing test shows T2".to_owned()));
+        assert_eq!(all.every_backend_ran(), Ok(()));
+        assert_eq!(verdict(&[Law::parse("T2").unwrap()]), Err("no passing test shows T2".to_owned()));
     }
 }

@@ -12,7 +12,13 @@ const LAYERS: &[Layer] = &[
     ("crates/executor", &["brigade-core"], &["brigade-testkit"]),
     ("crates/combinators", &["brigade-core"], &["brigade-testkit"]),
     ("crates/testkit", &["brigade-core", "brigade-combinators"], &[]),
-    ("crates/brigade", &["brigade-core", "brigade-executor", "brigade-combinators"], &["brigade-testkit"]),
+    // What the attributes write names the facade, but they are built without it.
+    ("crates/macros", &[], &["brigade", "brigade-testkit"]),
+    (
+        "crates/brigade",
+        &["brigade-core", "brigade-executor", "brigade-combinators", "brigade-macros"],
+        &["brigade-testkit"],
+    ),
     ("benches", &["brigade-core", "brigade-executor", "brigade-combinators", "brigade"], &[]),
     ("xtask", &[], &[]),
 ];
