@@ -98,6 +98,11 @@ impl Future for Ending {
                 this.handle.shared().advance(Phase::Closed);
                 return Poll::Ready(());
             }
+            if this.aborted && this.handle.shared().registry.is_empty() {
+                // Blocking closures cannot be aborted, and the grace is over.
+                this.give_up();
+                return Poll::Ready(());
+            }
             let time_is_up = Pin::new(&mut this.timer).poll(cx).is_ready();
             if this.aborted && time_is_up {
                 this.give_up();
@@ -107,10 +112,6 @@ impl Future for Ending {
                 return Poll::Pending;
             }
             this.abort_all();
-            if this.handle.all_tasks().is_empty() {
-                this.give_up();
-                return Poll::Ready(());
-            }
             let last: Instant = this.handle.backend().now() + LAST;
             Pin::new(&mut this.timer).reset(last);
         }
