@@ -249,7 +249,7 @@ impl Driver {
     fn sleep(&self) {
         let Shared { services, parker, .. } = &*self.shared;
         // The seat is taken only while another thread closes this runtime.
-        if parker.sleep_in_reactor(services, || None, |_| ()).is_none() {
+        if parker.sleep_in_reactor(services, None, |_| ()).is_none() {
             parker.sleep_aside(None);
         }
     }

@@ -26,8 +26,9 @@ pub(crate) struct Shared {
     pub(crate) injector: Injector<Job>,
     pub(crate) idle: Idle,
     pub(crate) remotes: Box<[Arc<Remote>]>,
-    /// How often a worker looks for work before it sleeps.
-    pub(crate) search_rounds: u32,
+    /// Whether a worker looks for work more than once before it sleeps. On one processor whoever could give work needs
+    /// the time that this takes.
+    pub(crate) spins: bool,
     /// The owners' ends of queues that have no worker at present.
     owners: Mutex<Vec<Option<Owner<Job>>>>,
     closed: AtomicBool,
@@ -86,8 +87,7 @@ impl Shared {
             injector: Injector::new(),
             idle: Idle::new(workers),
             remotes: remotes.collect(),
-            // On one processor whoever could give work needs the time that a search takes.
-            search_rounds: if processors > 1 && workers > 1 { SEARCH_ROUNDS } else { 1 },
+            spins: processors > 1,
             owners: Mutex::new(owners.into_iter().map(Some).collect()),
             closed: AtomicBool::new(false),
             departed: Mutex::default(),
@@ -269,9 +269,6 @@ impl Drop for DriverSeat<'_> {
         }
     }
 }
-
-/// Rounds of looking for work, a few hundred nanoseconds each: about as long as waking a thread takes.
-const SEARCH_ROUNDS: u32 = 30;
 
 /// How long the end waits for a worker that is in the middle of a poll.
 const PATIENCE: Duration = Duration::from_secs(1);

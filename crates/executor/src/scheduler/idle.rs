@@ -21,6 +21,8 @@ pub(crate) struct Idle {
     sitter: AtomicUsize,
     /// Somebody sleeps, and nobody of those sleeps with a limit (`idle.md`, "The watch").
     unwatched: AtomicBool,
+    /// How many sleep with a limit.
+    watchers: AtomicUsize,
 }
 
 /// How a worker woke up.
@@ -42,6 +44,7 @@ impl Idle {
             sleepers: Mutex::new(Vec::new()),
             sitter: AtomicUsize::new(NOBODY),
             unwatched: AtomicBool::new(false),
+            watchers: AtomicUsize::new(0),
         }
     }
 
@@ -126,29 +129,47 @@ impl Idle {
         Awoken::ByItself
     }
 
-    /// Whether a worker that is about to sleep must do so with a limit, because somebody is awake whom it can help if
-    /// that one gets stuck. Notes the answer for `is_unwatched`.
-    pub(crate) fn somebody_is_awake(&self) -> bool {
-        // SeqCst: pairs with the load in `is_unwatched`. Nobody is awake after this store only if `counts` says so, and
-        // who wakes up later sees the store.
-        self.unwatched.store(true, Ordering::SeqCst);
-        let somebody = awake(self.counts.load(Ordering::SeqCst)) > 0;
-        if somebody {
-            self.unwatched.store(false, Ordering::SeqCst);
+    /// A worker that is about to sleep keeps watch if somebody is awake whom it can help if that one gets stuck, and
+    /// nobody else watches; or if it was appointed. Who gets true calls `end_watch` after its sleep.
+    pub(crate) fn begin_watch(&self, appointed: bool) -> bool {
+        // SeqCst, here and below: pairs with the load in `is_unwatched`. Nobody is awake after the store of `unwatched`
+        // only if `counts` says so, and who wakes up later sees the store.
+        if !appointed {
+            if self.watchers.load(Ordering::SeqCst) > 0 {
+                return false;
+            }
+            self.unwatched.store(true, Ordering::SeqCst);
+            if self.awake_count() == 0 {
+                return false;
+            }
         }
-        somebody
+        self.watchers.fetch_add(1, Ordering::SeqCst);
+        self.unwatched.store(false, Ordering::SeqCst);
+        true
+    }
+
+    /// A watcher does not sleep any more.
+    pub(crate) fn end_watch(&self) {
+        // SeqCst: pairs with the load in `begin_watch`.
+        self.watchers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// How many workers are awake.
+    pub(crate) fn awake_count(&self) -> u64 {
+        // SeqCst: pairs with the exchange in `fall_asleep`; see `begin_watch`.
+        awake(self.counts.load(Ordering::SeqCst))
     }
 
     /// Whether the sleepers should be told that somebody is awake again.
     #[inline]
     pub(crate) fn is_unwatched(&self) -> bool {
-        // SeqCst: pairs with the stores in `somebody_is_awake`.
+        // SeqCst: pairs with the stores in `begin_watch`.
         self.unwatched.load(Ordering::SeqCst)
     }
 
     /// Chooses the worker to keep watch: the one in the reactor, else any that sleeps.
     pub(crate) fn take_watcher(&self) -> Option<usize> {
-        // SeqCst: pairs with the stores in `somebody_is_awake`; one caller is enough.
+        // SeqCst: pairs with the stores in `begin_watch`; one caller is enough.
         if !self.unwatched.swap(false, Ordering::SeqCst) {
             return None;
         }

@@ -12,6 +12,7 @@ use brigade_core::backend::{Job, ScheduleInfo};
 
 use crate::multi_thread::shared::{Remote, Shared};
 use crate::scheduler::local::Owner;
+use crate::worker::main_loop::LEAST_ROUNDS;
 
 /// What only the thread of a worker touches.
 #[derive(Debug)]
@@ -25,8 +26,13 @@ pub(crate) struct Worker {
     pub(crate) tick: Cell<u32>,
     /// Whether a job is being run.
     pub(crate) running: Cell<bool>,
+    /// Whether this worker is among the sleepers. What is woken then by an event or a timer waits for it to count itself
+    /// as awake: it might wake itself.
+    pub(crate) asleep: Cell<bool>,
     /// How many jobs in a row came out of the LIFO slot.
     pub(crate) lifo_streak: Cell<u32>,
+    /// How many rounds the next search may take: fewer after each one in vain.
+    pub(crate) patience: Cell<u32>,
     /// Whether this worker counts as searching.
     pub(crate) searching: Cell<bool>,
     /// What `worker::park` remembers from one sleep to the next.
@@ -54,7 +60,9 @@ impl Worker {
             queue,
             tick: Cell::new(0),
             running: Cell::new(false),
+            asleep: Cell::new(false),
             lifo_streak: Cell::new(0),
+            patience: Cell::new(LEAST_ROUNDS),
             searching: Cell::new(false),
             watch: Watch::default(),
         }
@@ -79,6 +87,7 @@ impl Worker {
     #[inline]
     pub(crate) fn push_back(&self, job: Job) {
         match self.queue.push(job) {
+            Ok(_) if self.asleep.get() => {}
             Ok(jobs) => self.shared.note_jobs(jobs + usize::from(self.queue.has_lifo())),
             Err(job) => self.overflow(job),
         }

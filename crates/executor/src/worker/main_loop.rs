@@ -95,16 +95,26 @@ impl Worker {
                 return Some(job);
             }
         }
-        for _ in 0..self.shared.search_rounds {
+        let rounds = self.rounds();
+        for round in 1..=rounds {
             if let Some(job) = self.steal().or_else(|| self.take_share()) {
+                self.patience.set((2 * self.patience.get()).min(MOST_ROUNDS));
                 return Some(job);
             }
-            if self.has_message() {
-                return None;
+            if round == rounds || self.has_message() {
+                break;
             }
             (0..PAUSES).for_each(|_| std::hint::spin_loop());
         }
+        self.patience.set((self.patience.get() / 2).max(LEAST_ROUNDS));
         None
+    }
+
+    /// How long a search may be. Only somebody who is awake can give work soon; if nobody is, the reactor is the place to
+    /// wait.
+    fn rounds(&self) -> u32 {
+        let others = self.shared.spins && self.shared.idle.awake_count() > 1 && !self.is_deputy();
+        if others { self.patience.get() } else { 1 }
     }
 
     /// Steals half of another worker's queue. A lone job is left to its owner, who will run it sooner than the theft
@@ -155,11 +165,13 @@ impl Worker {
         let something = self.has_message()
             || !shared.injector.is_empty()
             || self.victims().any(|victim| shared.remotes[victim].stealer.len() >= 2);
+        self.asleep.set(true);
         let found = if something { 0 } else { self.sleep_somewhere() };
+        self.asleep.set(false);
         match shared.idle.awake(self.index) {
             Awoken::ToSearch => self.searching.set(true),
-            // The seat in the reactor is empty now, so somebody must watch that this worker comes back.
-            Awoken::ByItself if found > 0 => shared.note_jobs(1),
+            // The seat in the reactor is empty now, so somebody should help, or watch that this worker comes back.
+            Awoken::ByItself if found > 0 => shared.note_jobs(self.queue.len().max(1)),
             Awoken::ByItself => {}
         }
     }
@@ -167,26 +179,27 @@ impl Worker {
     /// Gives how many events and timers came.
     fn sleep_somewhere(&self) -> usize {
         let Self { shared, watch, index, remote, .. } = self;
-        let parker = &remote.parker;
-        let limit = || {
-            let limit = shared.idle.somebody_is_awake().then_some(WATCH);
-            watch.due.set(limit.is_some());
-            limit
-        };
-        let now = self.tick.get();
-        if watch.deputy.take() == Some(now) {
-            parker.sleep_aside(limit());
-            return 0;
-        }
-        let occupied = |sits: bool| shared.idle.set_sitter(sits.then_some(*index));
-        let found = parker.sleep_in_reactor(&shared.services, limit, occupied);
+        let deputy = self.is_deputy();
+        let watches = shared.idle.begin_watch(deputy);
+        let limit = watches.then_some(WATCH);
+        let sits = |sits: bool| shared.idle.set_sitter(sits.then_some(*index));
+        let found = if deputy { None } else { remote.parker.sleep_in_reactor(&shared.services, limit, sits) };
         if found.is_none() {
-            parker.sleep_aside(None);
-            // Woken while nobody sits in the reactor: to keep watch, if there is nothing to run before the next sleep.
-            watch.deputy.set(shared.idle.seat_is_empty().then_some(now.wrapping_add(1)));
+            remote.parker.sleep_aside(limit);
         }
-        watch.due.set(watch.due.get() && found == Some(0));
+        if watches {
+            shared.idle.end_watch();
+        }
+        // Woken while nobody sits in the reactor: to keep watch, if there is nothing to run before the next sleep.
+        let appointed = !watches && found.is_none() && shared.idle.seat_is_empty();
+        watch.deputy.set(appointed.then_some(self.tick.get().wrapping_add(1)));
+        watch.due.set(watches && found.unwrap_or(0) == 0);
         found.unwrap_or(0)
+    }
+
+    /// Whether this worker was woken to keep watch aside, and has run nothing since.
+    fn is_deputy(&self) -> bool {
+        self.watch.deputy.get() == Some(self.tick.get())
     }
 }
 
@@ -195,6 +208,11 @@ const LOOK_AROUND: u32 = 61;
 
 /// How many jobs in a row may come out of the LIFO slot while others wait.
 const LONGEST_STREAK: u32 = 8;
+
+/// How many rounds a search takes at least and at most, a few hundred nanoseconds each: about what falling asleep costs,
+/// and what being woken does.
+pub(crate) const LEAST_ROUNDS: u32 = 4;
+const MOST_ROUNDS: u32 = 30;
 
 /// How many processor pauses lie between two rounds of a search.
 const PAUSES: u32 = 20;

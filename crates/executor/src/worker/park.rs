@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use brigade_core::Instant;
+
 use crate::services::Services;
 
 /// Where one worker sleeps.
@@ -43,11 +45,11 @@ impl Parker {
         }
     }
 
-    /// Sleeps in the reactor until an event, a timer, a notification, or `watch` is over. `None` if the seat is taken.
+    /// Sleeps in the reactor until an event, a timer, a notification, or `limit` is over. `None` if the seat is taken.
     pub(crate) fn sleep_in_reactor(
         &self,
         services: &Services,
-        watch: impl Fn() -> Option<Duration>,
+        limit: Option<Duration>,
         occupied: impl Fn(bool),
     ) -> Option<usize> {
         let mut seat = services.reactor.sit()?;
@@ -55,10 +57,8 @@ impl Parker {
             return Some(0);
         }
         occupied(true);
-        let plan = || {
-            let timer = services.timers.next_deadline();
-            watch().map_or(timer, |watch| timer.min(services.now().saturating_add(watch)))
-        };
+        let end = limit.map_or(Instant::FAR_FUTURE, |limit| services.now().saturating_add(limit));
+        let plan = || services.timers.next_deadline().min(end);
         let events = seat.sleep(|| services.now(), plan);
         occupied(false);
         drop(seat);
