@@ -11,11 +11,15 @@
 //! | `interpreter` | the statements that run other statements |
 //! | `waiting` | the statements that wait for tasks |
 //! | `trace` | the trace of a run, and the comparison |
+//! | `model` | a second implementation of the laws, to compare with |
+//! | `random` | programs made at random, and Brigade compared with the model on them |
 //! | `disturbed` | runs that are interrupted somewhere |
 
 mod disturbed;
 mod interpreter;
+mod model;
 mod program;
+mod random;
 mod trace;
 mod waiting;
 mod world;
@@ -26,7 +30,9 @@ use brigade_core::backend::{Backend, Drive};
 use brigade_core::{Handle, RunOptions, run_main};
 
 pub use disturbed::{Disturbed, disturb_everywhere};
+pub use model::{ModelOptions, Modelled, run_model};
 pub use program::{Block, Mode, Scenario, Settle, Stmt, When};
+pub use random::{Checked, check_random_programs, random_scenario};
 pub use trace::{Difference, Trace};
 pub use world::{Fault, Value};
 
