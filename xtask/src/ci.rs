@@ -46,7 +46,8 @@ fn fmt() -> Outcome {
 }
 
 fn clippy() -> Outcome {
-    shell::run(cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+    let words = ["clippy", "--workspace", "--all-targets", "--keep-going", "--quiet", "--", "-D", "warnings"];
+    shell::run(cargo(&words))
 }
 
 /// Builds the documentation; then the tables of names can be checked against what was really built.

@@ -12,6 +12,7 @@ mod laws;
 mod libtest;
 mod loom;
 mod miri;
+mod mutants;
 mod oracle;
 mod shell;
 mod test;
@@ -36,6 +37,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "conformance", about: "the suite on every backend, as a table", run: conformance::run },
     Command { name: "oracle", about: "scenarios against CPython's traces; --file F", run: oracle::run },
     Command { name: "explore", about: "random programs; --programs N --seed S", run: explore::run },
+    Command { name: "mutants", about: "--laws: each law's test fails with its fault", run: mutants::run },
     Command { name: "miri", about: "core and testkit under Miri (nightly)", run: miri::run },
     Command { name: "loom", about: "the models of the atomics, every interleaving", run: loom::run },
     Command { name: "help", about: "this list", run: help },
