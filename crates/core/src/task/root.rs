@@ -227,7 +227,9 @@ where
         at: Turn<'_>,
         outcome: Outcome<F::Output>,
     ) -> Out<<F::Output as TaskOutput>::Ok, S::Error> {
-        let _ = at.meta.word.transition_to_ending();
+        if !at.meta.word.is_ending() {
+            let _ = at.meta.word.transition_to_ending();
+        }
         let this = self.project();
         this.scope.finish();
         let outcome = this.sink.map(outcome, &|| at.task());

@@ -144,6 +144,12 @@ impl TaskWord {
         self.0.fetch_or(ENDING, Ordering::AcqRel) & REQUESTS != 0
     }
 
+    /// Whether edge 3 was taken; for the poll that takes it.
+    pub(crate) fn is_ending(&self) -> bool {
+        // Relaxed: only the poll that asks sets the bit.
+        self.0.load(Ordering::Relaxed) & ENDING != 0
+    }
+
     /// Edge 4: the outcome is readable. Tells who waits.
     #[must_use]
     pub(crate) fn transition_to_done(&self, ending: Ending) -> Waiting {
