@@ -3,6 +3,12 @@
 #![doc = include_str!("../../../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+#[path = "attributes.rs"]
+pub mod __private;
+#[cfg(doctest)]
+mod chapters;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 #[cfg(doctest)]
@@ -11,13 +17,13 @@ pub mod prelude;
 
 #[doc(inline)]
 pub use brigade_core::{
-    BoxError, Builder, CallbackId, CancelExt, CancelKind, CancelOnDrop, CancelOutcome, CancelReason,
-    Cancelled, CatchCancel, Cleanup, DynError, Ending, EnterGuard, Finally, Finished, Handle, Instant,
-    Interval, Join, MissedTicks, Never, OnCancel, Panic, SharedJoin, SharedTask, Shield, Sleep, SpawnError,
-    Task, TaskError, TaskId, TaskOutput, TaskRef, TaskState, Unobserved, UnobservedKind, Warning, Watch,
-    YieldNow, all_tasks, blocking_cancelled, bracket, catch_cancel, current_task, effective_deadline,
-    interval, interval_at, shield, sleep, sleep_until, spawn, spawn_blocking, spawn_local, try_spawn,
-    yield_now,
+    Bound, BoxError, Builder, CallbackId, CancelExt, CancelKind, CancelOnDrop, CancelOutcome, CancelReason,
+    Cancelled, CatchCancel, CatchWithGrace, Cleanup, DynError, Ending, EnterGuard, Finally, Finished, Handle,
+    Instant, Interval, Join, Locals, MissedTicks, Never, OnCancel, Panic, SharedJoin, SharedTask, Shield,
+    Sleep, SpawnError, Task, TaskError, TaskId, TaskLocal, TaskOutput, TaskRef, TaskState, Unobserved,
+    UnobservedKind, Warning, Watch, YieldNow, all_tasks, blocking_cancelled, bracket, catch_cancel,
+    current_task, effective_deadline, interval, interval_at, shield, sleep, sleep_until, spawn,
+    spawn_blocking, spawn_local, try_spawn, yield_now,
 };
 
 #[doc(inline)]
@@ -32,9 +38,17 @@ pub use brigade_combinators::{
 #[doc(inline)]
 pub use brigade_executor::{RunError, Runner, run};
 
+#[cfg(feature = "macros")]
+#[doc(inline)]
+pub use brigade_macros::{main, test};
+
 #[cfg(feature = "net")]
 #[doc(inline)]
 pub use brigade_executor::net;
+
+#[cfg(all(feature = "net", unix))]
+#[doc(inline)]
+pub use brigade_executor::{Async, Descriptor};
 
 /// What combinators are built on: scopes, receivers, owners. For authors of combinators.
 pub use brigade_core::scope;
@@ -48,7 +62,9 @@ pub mod backend {
     #[doc(inline)]
     pub use brigade_core::backend::*;
     #[doc(inline)]
-    pub use brigade_core::{Handle, RunOptions, is_inside_task_or_drive, run_main, run_main_local};
+    pub use brigade_core::{
+        DriveGuard, Handle, RunOptions, is_inside_task_or_drive, run_main, run_main_local,
+    };
     #[doc(inline)]
     pub use brigade_executor::{CurrentThread, MultiThread};
 }

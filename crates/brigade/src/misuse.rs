@@ -2,6 +2,9 @@
 //!
 //! A twin keeps its `compile_fail` honest, since that would also "fail" because of a typing error.
 
+#[cfg(feature = "macros")]
+mod attributes;
+
 /// Law T1: a task returns `()`, `!` or a `Result`, as `main` does; the twin returns `Ok(..)`.
 ///
 /// ```compile_fail,E0277
