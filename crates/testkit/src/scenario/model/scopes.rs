@@ -105,6 +105,11 @@ impl Model {
         if !cancelled || !self.unwinding(fiber).is_empty() {
             return Some(signal);
         }
+        if self.has_pending(fiber) {
+            // D4, C5: what is undelivered now joins the unwinding; it is never turned into a timeout.
+            self.deliver(fiber);
+            return Some(Signal::Cancel);
+        }
         if !fired {
             self.exclude("a cancellation without a request at a timeout's end");
         }
