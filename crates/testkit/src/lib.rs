@@ -1,8 +1,17 @@
 //! Tools for proving that a Brigade runtime obeys the laws.
 //!
+//! For the tests of any program:
+//!
 //! - [`Simulation`]: the deterministic backend with virtual time, and [`simulate`], its one-line form.
-//! - [`conformance!`]: the suite that every backend must pass; one line in a backend's tests.
+//! - [`explore`]: a program under many schedules; a failure names its schedule and can be replayed.
+//! - [`interrupt_everywhere`]: a program with every task cancelled and aborted at every await.
+//! - [`assert_cancel_point`], [`assert_no_cancel_point`]: where a function can be cancelled.
 //! - [`Gate`], [`Probe`], [`Trace`]: force an order, count lives, compare a whole story.
+//!
+//! For those who build a runtime:
+//!
+//! - [`conformance!`]: the suite that every backend must pass; one line in a backend's tests.
+//! - [`scenario`]: the oracle's programs, the reference model, and random programs to compare them on.
 //!
 //! The laws are in `docs/semantics.md`; each is named by at least one test of the suite ([`LAWS`]).
 
