@@ -46,7 +46,7 @@ where
         },
         || assert!(probe.is_balanced(), "{} items are lost", probe.alive()),
     );
-    println!("{name}: {points} points, {runs} runs, {met} interruptions met a task");
+    eprintln!("{name}: {points} points, {runs} runs, {met} interruptions met a task");
     assert!(met > points, "most interruptions meet a task");
 }
 
