@@ -16,7 +16,7 @@
 //! |---|---|
 //! | `task`, `budget` | [`enter_task`]; `budget` also by [`spend`] |
 //! | `node`, `waker`, `open`, and the three of [`Frame`] | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
-//! | `root_waker`, `delivering`, `repoll` | [`enter_task`], [`start_pass`], [`ask_for_repoll`] |
+//! | `root_waker`, `delivering`, `handed_back`, `repoll` | [`enter_task`], [`start_pass`], [`ask_for_repoll`] |
 //! | `runtime` | [`enter_runtime`] |
 //! | `aborting` | [`enter_aborting`] |
 //! | `locals` | [`enter_task`], [`enter_locals`] |
@@ -47,6 +47,8 @@ struct Here {
     waker: Cell<Identity>,
     root_waker: Cell<Identity>,
     delivering: Cell<bool>,
+    /// A request was handed back to a scope during this pass.
+    handed_back: Cell<bool>,
     repoll: Cell<bool>,
     aborting: Cell<bool>,
     runtime: Cell<ManuallyDrop<Option<Handle>>>,
@@ -89,6 +91,7 @@ thread_local! {
             waker: Cell::new(NOBODY),
             root_waker: Cell::new(NOBODY),
             delivering: Cell::new(false),
+            handed_back: Cell::new(false),
             repoll: Cell::new(false),
             aborting: Cell::new(false),
             runtime: Cell::new(ManuallyDrop::new(None)),
@@ -223,6 +226,7 @@ pub(crate) fn start_pass(waker: &Waker, delivering: bool) {
     HERE.with(|here| {
         here.root_waker.set(identity(waker));
         here.delivering.set(delivering);
+        here.handed_back.set(false);
         here.repoll.set(false);
     });
 }
@@ -244,8 +248,13 @@ pub(crate) fn is_delivering() -> bool {
 
 /// Whether a scope around the running code has requests that wait or are about to be delivered.
 pub(crate) fn is_pressing() -> bool {
-    let (open, pressing) = HERE.with(|here| (here.open.get(), here.pressing.get()));
+    let (open, pressing) = HERE.with(|here| (here.open.get(), here.pressing.get() || here.handed_back.get()));
     open && (pressing || with_task(|task| task.is_some_and(|task| task.word.has_requests())))
+}
+
+/// A request went back to a scope around, which delivers it after this poll.
+pub(crate) fn note_handed_back() {
+    HERE.with(|here| here.handed_back.set(true));
 }
 
 /// `waker`, unless it is the current task's own.

@@ -5,6 +5,7 @@ use std::fmt;
 use super::account::{Level, Link, OUTER, SOURCES};
 use super::node::{Node, State};
 use super::reason::CancelReason;
+use crate::context;
 use crate::sync::Arc;
 use crate::task::reports::wake_safely;
 
@@ -81,6 +82,9 @@ pub(crate) fn settle(mut node: Arc<Node>, mut held: Held, mut how: Settle) -> bo
         let absorbed = if how == Settle::Absorb { state.take_absorbed_link() } else { None };
         let reached = held.sources != 0 && !state.dead;
         drop(state);
+        if reached && how == Settle::HandBack {
+            context::note_handed_back();
+        }
         if let Some(waker) = waker {
             wake_safely(waker);
         }
