@@ -130,7 +130,8 @@ fn tasks_that_one_turn_of_timers_wakes_run_in_the_order_of_their_deadlines() {
     for runner in [Runner::new().workers(1), Runner::current_thread()] {
         let outcome: Answer = runner.run(async {
             let order = Arc::new(std::sync::Mutex::new(Vec::new()));
-            let base = Instant::now() + Duration::from_millis(5);
+            // Long enough for all of them to be set before the first is due, also on a slow machine.
+            let base = Instant::now() + Duration::from_millis(250);
             let sleepers = (0..100_u32).map(|number| {
                 let order = order.clone();
                 spawn(async move {
