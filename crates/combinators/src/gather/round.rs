@@ -155,7 +155,8 @@ impl Round {
             }
             self.waited = true;
             let Some(request) = self.receiver.poll_request(cx.waker()) else {
-                if self.obliged > 0 && self.obliged == self.idle {
+                // Each branch has absorbed the request, has ended, or waits for others to join its unwinding.
+                if self.receiver.is_requested() && self.obliged == self.idle {
                     self.receiver.set_idle();
                 }
                 return Poll::Pending;
