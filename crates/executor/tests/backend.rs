@@ -177,6 +177,26 @@ fn a_timer_that_is_set_from_outside_wakes_a_sleeping_runtime() {
     }
 }
 
+#[test]
+fn every_job_from_outside_is_heard_by_workers_that_fall_asleep() {
+    for runner in runners() {
+        let outcome: Answer = runner.run(async {
+            let handle = Handle::current();
+            let knocking = spawn_blocking(move || {
+                // Each round lets the workers search, fall asleep, or be about to: a lost wake-up hangs.
+                for round in 0..3_000_u32 {
+                    let (sender, receiver) = mpsc::channel();
+                    drop(handle.spawn(async move { sender.send(round).expect("the other side listens") }));
+                    assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Ok(round), "lost");
+                    (0..round % 64 * 16).for_each(|_| std::hint::spin_loop());
+                }
+            });
+            knocking.await.expect("nothing is lost");
+        });
+        outcome.expect("no error");
+    }
+}
+
 /// A waker that sends a word.
 struct Ring(mpsc::Sender<()>);
 
