@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use brigade_core::{Handle, RunOptions, run_main_local, spawn, spawn_local, yield_now};
 use brigade_testkit::{Explorer, Policy, Simulation, conformance, explore};
 
+#[cfg(not(miri))]
 conformance!(random, Simulation::with_policy(Policy::Random { seed: 20 }));
+#[cfg(not(miri))]
 conformance!(priorities, Simulation::with_policy(Policy::Pct { seed: 7, changes: 3, steps: 60 }));
+#[cfg(not(miri))]
 conformance!(last_first, Simulation::with_policy(Policy::Lifo));
 
 /// Two tasks that read, yield and write: one update is lost when they are interleaved badly.

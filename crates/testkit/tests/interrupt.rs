@@ -257,6 +257,7 @@ fn a_leak_is_found() {
 /// Every program of the hand-written corpus, and a share of the random ones (all of them with `INTERRUPT=all`):
 /// cancelled and aborted at every await, sampled pairs, a panic before every statement.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn the_corpus() {
     let share = if std::env::var("INTERRUPT").is_ok_and(|what| what == "all") { 1 } else { 40 };
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/corpus/given");

@@ -9,6 +9,7 @@ const DISPUTED: [&str; 1] = ["r1.0176"];
 
 /// The model gives the traces of the corpus, in order and in three random orders.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn the_model_gives_the_traces_of_the_corpus() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/corpus/given");
     let (mut runs, mut findings) = (0, Vec::new());
@@ -50,6 +51,7 @@ fn number(variable: &str) -> Option<u64> {
 /// Programs made at random: Brigade gives the traces of the model, under several schedules (`PROGRAMS=50000
 /// SEED=1` for more).
 #[test]
+#[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn random_programs_are_equal() {
     let (programs, seed) = (number("PROGRAMS").unwrap_or(1000), number("SEED").unwrap_or(1));
     let checked = check_random_programs(seed, programs, ModelOptions::default());
@@ -63,6 +65,7 @@ fn random_programs_are_equal() {
 
 /// The comparison can fail: a model that loses requests that were handed back is found out.
 #[test]
+#[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn a_planted_fault_is_found() {
     let planted = ModelOptions { loses_requests: true, ..ModelOptions::default() };
     let checked = check_random_programs(1, 1000, planted);

@@ -42,16 +42,19 @@ fn check(file: &str) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn the_hand_written_scenarios_are_equal() {
     check("conformance.jsonl");
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn the_first_random_scenarios_are_equal() {
     check("random-1.jsonl");
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn the_second_random_scenarios_are_equal() {
     check("random-2.jsonl");
 }

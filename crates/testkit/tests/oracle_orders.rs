@@ -13,6 +13,7 @@ use brigade_testkit::{Policy, Simulation};
 const DISPUTED: [&str; 1] = ["r1.0176"];
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn traces_do_not_depend_on_the_order() {
     let orders = std::env::var("ORDERS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/corpus/given");
