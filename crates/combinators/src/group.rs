@@ -1,4 +1,4 @@
-//! Task groups: children that end before their group does (laws G1–G7, G10).
+//! Task groups: children that end before their group does (laws G1–G10).
 //!
 //! ```text
 //!   TaskGroup ──spawn──► Station ◄── ToGroup (errors), Owner (ends) ── children
@@ -7,19 +7,26 @@
 //!                       GroupScope: body in a Scope, Desk: what is left when the body is gone
 //! ```
 //!
-//! Files: [`spawn`] and [`builder`] (the ways in), [`station`] (what all share), [`policy`] (who is
-//! cancelled when), [`sink`] and [`output`] (a child's way out), [`scope`] and [`desk`] (the group's
+//! Files: [`spawn`], [`ready`], [`start`] and [`builder`] (the ways in), [`station`] (what all share),
+//! [`state`] and [`roster`] (what it keeps under its lock), [`limit`] (slots and the queue), [`policy`] and
+//! [`policies`] (who is cancelled when), [`sink`] and [`output`] (a child's way out), [`scope`] and [`desk`] (the group's
 //! future), [`error`], [`tree`] and [`flat_drop`] (what it returns).
 
 mod builder;
 mod desk;
 mod error;
 mod flat_drop;
+mod limit;
 mod output;
+mod policies;
 mod policy;
+mod ready;
+mod roster;
 mod scope;
 mod sink;
 mod spawn;
+mod start;
+mod state;
 mod station;
 mod tree;
 
@@ -36,8 +43,11 @@ use crate::sync::Arc;
 pub use self::builder::GroupBuilder;
 pub use self::error::{ChildError, GroupError};
 pub use self::output::{ChildOutput, Closed, GroupId, InGroup};
+pub use self::policies::{ChildEnd, Next, Policy};
+pub use self::ready::SpawnReady;
 pub use self::scope::GroupScope;
 pub use self::spawn::ChildBuilder;
+pub use self::start::{Ready, Start, StartError};
 
 /// A group of tasks that ends only when all of them have ended: asyncio's `TaskGroup` (law G1).
 ///
@@ -148,11 +158,12 @@ where
         self.child().name(name).spawn(future)
     }
 
-    /// Spawns a child, or gives the future back (law G4).
+    /// Spawns a child, or gives the future back (laws G4, G8).
     ///
     /// # Errors
     ///
-    /// The group takes no more children, or its runtime has ended.
+    /// The group takes no more children, its runtime has ended, or every slot of its
+    /// [limit](GroupBuilder::limit) is taken, for which [`Closed::is_full`] holds.
     ///
     /// # Panics
     ///
@@ -164,6 +175,46 @@ where
         F::Output: ChildOutput<E>,
     {
         self.child().try_spawn(future)
+    }
+
+    /// Spawns a service: a child that does not hold the group open (law G9). When the body and the
+    /// ordinary children have ended, the services are cancelled in reverse order of spawn, each after
+    /// the one before has ended: so what was spawned first can be relied on until the end.
+    ///
+    /// Else it is a child like any other: a failure of it ends the group, and it gets no slot and needs
+    /// none. Also when the group fails or is cancelled the services end after all others.
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn`](TaskGroup::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use brigade_combinators::TaskGroup;
+    /// use brigade_core::{BoxError, sleep};
+    ///
+    /// brigade_testkit::simulate(async {
+    ///     TaskGroup::<BoxError>::scope(async |group| {
+    ///         group.spawn_service(async {
+    ///             loop {
+    ///                 sleep(Duration::from_secs(1)).await;
+    ///                 println!("still here");
+    ///             }
+    ///         });
+    ///         group.spawn(async { sleep(Duration::from_secs(3)).await });
+    ///         Ok(())
+    ///     }).await
+    /// }).unwrap();
+    /// ```
+    #[track_caller]
+    pub fn spawn_service<F>(&self, future: F) -> ChildTask<F, E>
+    where
+        F: Future + Send + 'static,
+        F::Output: ChildOutput<E>,
+    {
+        self.child().service().spawn(future)
     }
 
     /// Spawns a child that is not `Send`. It stays on the calling worker.

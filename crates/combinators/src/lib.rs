@@ -28,8 +28,8 @@ mod wait;
 pub use as_completed::{AsCompleted, NextCompleted, as_completed};
 pub use gather::{AsBranch, BranchExt, Gather, Gatherable, LeaveRunning, ReturnErrors, gather, gather_all};
 pub use group::{
-    ChildBuilder, ChildError, ChildOutput, Closed, GroupBuilder, GroupError, GroupId, GroupScope, InGroup,
-    TaskGroup,
+    ChildBuilder, ChildEnd, ChildError, ChildOutput, Closed, GroupBuilder, GroupError, GroupId, GroupScope,
+    InGroup, Next, Policy, Ready, SpawnReady, Start, StartError, TaskGroup,
 };
 pub use race::{AllFailed, FirstSuccess, Race, Racers, first_success, race};
 pub use timeout::{

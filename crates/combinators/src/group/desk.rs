@@ -1,6 +1,7 @@
 //! The end of a group: what the body left, waiting for children, and the decision (laws G3, G5, G6).
 
 use std::any::Any;
+use std::error::Error;
 use std::fmt;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use brigade_core::{BoxError, CancelKind, CancelReason, Panic, TaskError, current
 
 use super::error::{ChildError, GroupError, Origin};
 use super::output::InGroup;
+use super::start::StartError;
 use super::station::{Rest, Station};
 use crate::sync::Arc;
 
@@ -108,17 +110,16 @@ impl<E: 'static, T> Desk<E, T> {
     /// Whether the body only hands on what the handle of a child told it: an error or a panic that is
     /// an entry already, or a cancellation that is the group's own doing.
     fn is_of_a_child(&self, error: &E) -> bool {
-        let any: &dyn Any = error;
-        let boxed = any.downcast_ref::<BoxError>();
-        let failed = any.downcast_ref().or_else(|| boxed?.downcast_ref::<InGroup>());
-        if let Some(failed) = failed {
-            return failed.group == self.station.id;
-        }
-        match any.downcast_ref().or_else(|| boxed?.downcast_ref::<TaskError<InGroup>>()) {
-            Some(TaskError::Failed(failed)) => failed.group == self.station.id,
-            Some(TaskError::Panicked(panic)) => self.station.has_panic(panic),
-            Some(TaskError::Cancelled(reason)) => self.station.explains(reason),
-            None => false,
+        let told = told::<InGroup>(error).map(|failed| failed.group == self.station.id);
+        let told = told.or_else(|| told_by_start(error).map(|error| self.is_known(error)));
+        told.or_else(|| self::told(error).map(|error| self.is_known(error))).unwrap_or(false)
+    }
+
+    fn is_known(&self, error: &TaskError<InGroup>) -> bool {
+        match error {
+            TaskError::Failed(failed) => failed.group == self.station.id,
+            TaskError::Panicked(panic) => self.station.has_panic(panic),
+            TaskError::Cancelled(reason) => self.station.explains(reason),
         }
     }
 
@@ -140,7 +141,7 @@ impl<E: 'static, T: 'static> Desk<E, T> {
         scope: &mut Scope,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, GroupError<E>>> {
-        let (_, empty) = self.station.listen(cx.waker());
+        let empty = self.station.attend(cx.waker());
         let rest = if empty { self.station.close() } else { None };
         if let Some(rest) = rest {
             return self.conclude(scope, rest);
@@ -186,6 +187,19 @@ impl<E: 'static, T: 'static> Desk<E, T> {
 
     fn error(&self, children: Vec<ChildError<E>>, cancelled: bool) -> GroupError<E> {
         GroupError { group: self.station.source.clone(), children, cancelled }
+    }
+}
+
+/// The error as an `X`, bare or boxed.
+fn told<X: Error + 'static>(error: &dyn Any) -> Option<&X> {
+    error.downcast_ref().or_else(|| error.downcast_ref::<BoxError>()?.downcast_ref())
+}
+
+/// The outcome of a child that ended before it was ready.
+fn told_by_start(error: &dyn Any) -> Option<&TaskError<InGroup>> {
+    match told(error)? {
+        StartError::Ended(error) => Some(error),
+        StartError::NeverReady(_) => None,
     }
 }
 

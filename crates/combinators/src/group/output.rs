@@ -4,11 +4,12 @@
 use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use brigade_core::TaskId;
 use pin_project_lite::pin_project;
 
+use super::limit::Turn;
 use crate::never::Never;
 use crate::sync::Arc;
 
@@ -61,17 +62,21 @@ impl<E> fmt::Debug for Raised<E> {
 }
 
 pin_project! {
-    /// A child's future with an output that every task may have.
-    pub(crate) struct Child<F, E> {
+    /// A child's future, after the wait for its slot, with an output that every task may have.
+    pub(crate) struct Child<F, E>
+    where
+        E: 'static,
+    {
         #[pin]
         future: F,
-        error: std::marker::PhantomData<fn() -> E>,
+        // Boxed: only a child that had to wait for its slot has one.
+        turn: Option<Box<Turn<E>>>,
     }
 }
 
 impl<F, E> Child<F, E> {
-    pub(crate) fn new(future: F) -> Child<F, E> {
-        Child { future, error: std::marker::PhantomData }
+    pub(super) fn new(future: F, turn: Option<Turn<E>>) -> Child<F, E> {
+        Child { future, turn: turn.map(Box::new) }
     }
 
     /// The future again, if it was never polled.
@@ -88,7 +93,12 @@ where
     type Output = Result<<F::Output as ChildOutput<E>>::Ok, Raised<E>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().future.poll(cx).map(|output| output.into_child_result().map_err(Raised))
+        let this = self.project();
+        if let Some(turn) = this.turn {
+            ready!(turn.poll_slot(cx));
+            *this.turn = None;
+        }
+        this.future.poll(cx).map(|output| output.into_child_result().map_err(Raised))
     }
 }
 
@@ -153,9 +163,11 @@ impl fmt::Debug for InGroup {
 
 impl Error for InGroup {}
 
-/// A group takes no more children, or its runtime has ended: the future comes back (law G4).
+/// A group takes no more children, its runtime has ended, or all slots of its limit are taken: the future
+/// comes back (laws G4, G8).
 pub struct Closed<F> {
     pub(crate) future: F,
+    pub(crate) full: bool,
 }
 
 impl<F> Closed<F> {
@@ -164,11 +176,20 @@ impl<F> Closed<F> {
     pub fn into_future(self) -> F {
         self.future
     }
+
+    /// Whether the group is open and only has no free slot: later there may be one (law G8).
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
 }
 
 impl<F> fmt::Display for Closed<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the group takes no more children")
+        f.write_str(match self.full {
+            true => "every slot of the group is taken",
+            false => "the group takes no more children",
+        })
     }
 }
 

@@ -120,7 +120,7 @@ impl<F, E, T> GroupScope<F, E, T> {
     /// Edges 1 to 3.
     fn body_waits(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.as_mut().project();
-        let (own, _) = this.desk.station.listen(cx.waker());
+        let own = this.desk.station.listen(cx.waker());
         let own = own.map(|reason| Request { level: Level::Soft, reason });
         let external = match this.scope.after_pending(own, LinkMode::Receiver, cx.waker()) {
             Verdict::Unwind { external } => external,

@@ -6,6 +6,7 @@ use brigade_core::{TaskError, TaskRef};
 
 use super::error::Origin;
 use super::output::{InGroup, Raised};
+use super::policies::ChildEnd;
 use super::station::Station;
 use crate::sync::Arc;
 
@@ -13,6 +14,26 @@ use crate::sync::Arc;
 /// has ended.
 pub(super) struct ToGroup<E: 'static> {
     pub(super) station: Arc<Station<E>>,
+    /// The child's place; [`NOBODY`] if it never got one.
+    pub(super) key: usize,
+}
+
+/// The key of a child that the group has refused.
+pub(super) const NOBODY: usize = usize::MAX;
+
+impl<E: 'static> ToGroup<E> {
+    fn judge<T>(&self, outcome: &Result<T, TaskError<Raised<E>>>, task: &dyn Fn() -> TaskRef) {
+        if self.key == NOBODY || !self.station.has_policy() {
+            return;
+        }
+        let end = match outcome {
+            Ok(_) => ChildEnd::Value,
+            Err(TaskError::Failed(Raised(error))) => ChildEnd::Failed(error),
+            Err(TaskError::Panicked(panic)) => ChildEnd::Panicked(panic),
+            Err(TaskError::Cancelled(reason)) => ChildEnd::Cancelled(reason),
+        };
+        self.station.judge(self.key, end, task);
+    }
 }
 
 impl<T, E: 'static> Sink<T, Raised<E>> for ToGroup<E> {
@@ -23,6 +44,7 @@ impl<T, E: 'static> Sink<T, Raised<E>> for ToGroup<E> {
         outcome: Result<T, TaskError<Raised<E>>>,
         task: &dyn Fn() -> TaskRef,
     ) -> Result<T, TaskError<InGroup>> {
+        self.judge(&outcome, task);
         let error = match outcome {
             Ok(value) => return Ok(value),
             Err(error) => error,

@@ -1,4 +1,4 @@
-//! Spawning into a group, and what happens when it takes nobody (law G4).
+//! Spawning into a group, and what happens when it takes nobody (laws G4, G8).
 
 use std::fmt;
 use std::panic::Location;
@@ -7,9 +7,13 @@ use brigade_core::scope::{SpawnOptions, prepare, prepare_local, stillborn, warn}
 use brigade_core::{CancelKind, CancelReason, Handle, Task};
 
 use super::TaskGroup;
+use super::limit::{Entry, Turn};
 use super::output::{Child, ChildOutput, Closed, InGroup};
 use super::policy::Phase;
-use super::sink::ToGroup;
+use super::ready::SpawnReady;
+use super::roster::{Refused, Reserved};
+use super::sink::{NOBODY, ToGroup};
+use super::start::{Ready, Start};
 use crate::sync::Arc;
 
 /// The task that a future with this output becomes.
@@ -20,6 +24,7 @@ pub(super) type ChildTask<F, E> = Task<<<F as Future>::Output as ChildOutput<E>>
 pub struct ChildBuilder<'a, E: 'static> {
     group: &'a TaskGroup<E>,
     name: Option<Arc<str>>,
+    service: bool,
 }
 
 impl<'a, E> ChildBuilder<'a, E>
@@ -27,12 +32,18 @@ where
     E: fmt::Debug + Send + 'static,
 {
     pub(super) fn new(group: &'a TaskGroup<E>) -> ChildBuilder<'a, E> {
-        ChildBuilder { group, name: None }
+        ChildBuilder { group, name: None, service: false }
     }
 
     /// Gives the child a name; names need not be unique (law T7).
     pub fn name(mut self, name: impl Into<Arc<str>>) -> ChildBuilder<'a, E> {
         self.name = Some(name.into());
+        self
+    }
+
+    /// Makes it a service; see [`TaskGroup::spawn_service`].
+    pub fn service(mut self) -> ChildBuilder<'a, E> {
+        self.service = true;
         self
     }
 
@@ -47,10 +58,10 @@ where
         F: Future + Send + 'static,
         F::Output: ChildOutput<E>,
     {
-        let order = self.order();
+        let order = self.order(Entry::Queue);
         match order.launch(future) {
             Ok(task) => task,
-            Err(future) => order.refuse(future),
+            Err(closed) => order.refuse(closed.future),
         }
     }
 
@@ -69,7 +80,43 @@ where
         F: Future + Send + 'static,
         F::Output: ChildOutput<E>,
     {
-        self.order().launch(future).map_err(|future| Closed { future })
+        self.order(Entry::NowOrNever).launch(future)
+    }
+
+    /// Waits for a slot and spawns the child then; see [`TaskGroup::spawn_ready`].
+    ///
+    /// # Cancellation
+    ///
+    /// As [`TaskGroup::spawn_ready`].
+    #[track_caller]
+    pub fn spawn_ready<F>(self, future: F) -> SpawnReady<F, E>
+    where
+        F: Future + Send + 'static,
+        F::Output: ChildOutput<E>,
+    {
+        let entry = if self.service { Entry::Service } else { Entry::WithSlot };
+        SpawnReady::new(self.group.clone(), self.order(entry).label, future)
+    }
+
+    /// Spawns the child and waits until it says that it is ready; see [`TaskGroup::start`].
+    ///
+    /// # Cancellation
+    ///
+    /// As [`TaskGroup::start`].
+    ///
+    /// # Panics
+    ///
+    /// As [`TaskGroup::spawn`].
+    #[track_caller]
+    pub fn start<V, B, F>(self, child: B) -> Start<V, <F::Output as ChildOutput<E>>::Ok>
+    where
+        V: Send + 'static,
+        B: FnOnce(Ready<V>) -> F,
+        F: Future + Send + 'static,
+        F::Output: ChildOutput<E>,
+    {
+        let (ready, said) = Ready::new();
+        Start::new(self.spawn(child(ready)), said)
     }
 
     /// Spawns a child that is not `Send`; see [`TaskGroup::spawn_local`].
@@ -83,16 +130,18 @@ where
         F: Future + 'static,
         F::Output: ChildOutput<E>,
     {
-        let order = self.order();
+        let order = self.order(Entry::Queue);
         match order.launch_local(future) {
             Ok(task) => task,
-            Err(future) => order.refuse(future),
+            Err(closed) => order.refuse(closed.future),
         }
     }
 
     #[track_caller]
-    fn order(self) -> Order<'a, E> {
-        Order { group: self.group, name: self.name, location: Location::caller() }
+    fn order(self, entry: Entry) -> Order<'a, E> {
+        let entry = if self.service { Entry::Service } else { entry };
+        let label = Label { name: self.name, location: Location::caller() };
+        Order { group: self.group, label, entry }
     }
 }
 
@@ -102,50 +151,62 @@ impl<E> fmt::Debug for ChildBuilder<'_, E> {
     }
 }
 
-/// One spawn.
-struct Order<'a, E: 'static> {
-    group: &'a TaskGroup<E>,
+/// How a child is called, and where it was spawned.
+#[derive(Clone)]
+pub(super) struct Label {
     name: Option<Arc<str>>,
     location: &'static Location<'static>,
+}
+
+/// One spawn.
+pub(super) struct Order<'a, E: 'static> {
+    pub(super) group: &'a TaskGroup<E>,
+    pub(super) label: Label,
+    pub(super) entry: Entry,
 }
 
 impl<E> Order<'_, E>
 where
     E: fmt::Debug + Send + 'static,
 {
-    fn launch<F>(&self, future: F) -> Result<ChildTask<F, E>, F>
+    pub(super) fn launch<F>(&self, future: F) -> Result<ChildTask<F, E>, Closed<F>>
     where
         F: Future + Send + 'static,
         F::Output: ChildOutput<E>,
     {
         let runtime = self.runtime();
-        let Some(key) = self.group.station.reserve() else { return Err(future) };
-        match prepare(&runtime, self.options(key), Child::new(future), self.sink()) {
+        let place = match Place::reserve(self.group, self.entry) {
+            Ok(place) => place,
+            Err(why) => return Err(Closed { future, full: why == Refused::Full }),
+        };
+        let child = Child::new(future, place.turn());
+        match prepare(&runtime, self.options(place.at.key), child, self.sink(place.at.key)) {
             Ok(prepared) => {
-                self.group.station.seat(key, prepared.task_ref());
+                self.group.station.seat(place.keep(), prepared.task_ref());
                 Ok(prepared.start())
             }
-            Err((child, _)) => {
-                self.group.station.release(key);
-                Err(child.into_inner())
-            }
+            Err((child, _)) => Err(Closed { future: child.into_inner(), full: false }),
         }
     }
 
     #[track_caller]
-    fn launch_local<F>(&self, future: F) -> Result<ChildTask<F, E>, F>
+    fn launch_local<F>(&self, future: F) -> Result<ChildTask<F, E>, Closed<F>>
     where
         F: Future + 'static,
         F::Output: ChildOutput<E>,
     {
         let runtime = self.runtime();
-        let Some(place) = Place::reserve(self.group) else { return Err(future) };
-        match prepare_local(&runtime, self.options(place.key), Child::new(future), self.sink()) {
+        let place = match Place::reserve(self.group, self.entry) {
+            Ok(place) => place,
+            Err(why) => return Err(Closed { future, full: why == Refused::Full }),
+        };
+        let child = Child::new(future, place.turn());
+        match prepare_local(&runtime, self.options(place.at.key), child, self.sink(place.at.key)) {
             Ok(prepared) => {
                 self.group.station.seat(place.keep(), prepared.task_ref());
                 Ok(prepared.start())
             }
-            Err((child, _)) => Err(child.into_inner()),
+            Err((child, _)) => Err(Closed { future: child.into_inner(), full: false }),
         }
     }
 
@@ -162,21 +223,24 @@ where
             Phase::Ending(_) | Phase::Over => CancelKind::GroupClosed,
         };
         if kind == CancelKind::GroupClosed {
-            let name = self.name.as_deref().unwrap_or("(unnamed)");
-            let (place, group) = (self.location, &station.source);
+            let name = self.label.name.as_deref().unwrap_or("(unnamed)");
+            let (place, group) = (self.label.location, &station.source);
             warn(format!("task `{name}` (spawned at {place}) never runs: {group} takes no more children"));
         }
-        let options = SpawnOptions { name: self.name.clone(), location: self.location, owner: None };
-        stillborn(options, Child::new(future), self.sink(), CancelReason::new(kind))
+        let Label { name, location } = self.label;
+        let options = SpawnOptions { name, location, owner: None };
+        let sink = ToGroup { station: station.clone(), key: NOBODY };
+        stillborn(options, Child::new(future, None), sink, CancelReason::new(kind))
     }
 
     fn options(&self, key: usize) -> SpawnOptions {
         let owner = Some((self.group.station.clone() as Arc<_>, key));
-        SpawnOptions { name: self.name.clone(), location: self.location, owner }
+        let Label { name, location } = self.label.clone();
+        SpawnOptions { name, location, owner }
     }
 
-    fn sink(&self) -> ToGroup<E> {
-        ToGroup { station: self.group.station.clone() }
+    fn sink(&self, key: usize) -> ToGroup<E> {
+        ToGroup { station: self.group.station.clone(), key }
     }
 
     fn runtime(&self) -> Handle {
@@ -188,17 +252,22 @@ where
 /// A reserved place; given up again if building the child panics.
 struct Place<'a, E: 'static> {
     group: &'a TaskGroup<E>,
-    key: usize,
+    at: Reserved,
 }
 
 impl<'a, E: 'static> Place<'a, E> {
-    fn reserve(group: &'a TaskGroup<E>) -> Option<Place<'a, E>> {
-        group.station.reserve().map(|key| Place { group, key })
+    fn reserve(group: &'a TaskGroup<E>, entry: Entry) -> Result<Place<'a, E>, Refused> {
+        group.station.reserve(entry).map(|at| Place { group, at })
+    }
+
+    /// What the child has to wait for.
+    fn turn(&self) -> Option<Turn<E>> {
+        self.at.ticket.map(|ticket| Turn::new(self.group.station.clone(), ticket))
     }
 
     /// The child takes it.
     fn keep(self) -> usize {
-        let key = self.key;
+        let key = self.at.key;
         std::mem::forget(self);
         key
     }
@@ -206,6 +275,6 @@ impl<'a, E: 'static> Place<'a, E> {
 
 impl<E: 'static> Drop for Place<'_, E> {
     fn drop(&mut self) {
-        self.group.station.release(self.key);
+        self.group.station.release(self.at.key);
     }
 }

@@ -1,27 +1,27 @@
 //! What a group's handles, its children and its future share.
 //!
-//! INVARIANT K1: a child has its place in `children` before it is scheduled, and gives it up after its
+//! INVARIANT K1: a child has its place in the roster before it is scheduled, and gives it up after its
 //! outcome is readable. So the group is never found empty while a child runs.
 //!
 //! INVARIANT K2: under the lock nothing of the user runs: no request is made, no waker woken, and
 //! nothing dropped but plain data.
 
 use std::any::{Any, TypeId};
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 use std::time::Duration;
 
 use brigade_core::scope::{Level, Owner, is_aborting, report_adoption, report_unobserved, warn};
 use brigade_core::{CancelReason, Handle, Panic, TaskError, TaskRef};
-use slab::Slab;
 
 use super::error::{ChildError, Origin, Source};
+use super::limit::{Asked, Entry, Ticket};
 use super::output::GroupId;
+use super::policies::{ChildEnd, Next, Policy};
 use super::policy::{self, Phase};
-use crate::sync::{Arc, Mutex, MutexGuard, lock, wake_safely};
-
-/// A spike of children must not be felt for ever (law G7).
-const KEPT_PLACES: usize = 64;
+use super::roster::{Refused, Reserved};
+use super::state::State;
+use crate::sync::{Mutex, MutexGuard, lock, wake_safely};
 
 /// See the module.
 pub(crate) struct Station<E: 'static> {
@@ -31,23 +31,20 @@ pub(crate) struct Station<E: 'static> {
     pub(super) runtime: Option<Handle>,
     /// The type that the scope returns, for `finish`.
     pub(super) value: (TypeId, &'static str),
+    /// Decides what the end of a child leads to; the default, fail-fast, needs none (law G9).
+    policy: Option<Box<dyn Policy<E>>>,
     describe: fn(&E) -> String,
     state: Mutex<State<E>>,
 }
 
-pub(super) struct State<E: 'static> {
-    pub(super) phase: Phase,
-    /// `None` while a child is being built.
-    children: Slab<Option<TaskRef>>,
-    errors: Vec<ChildError<E>>,
-    /// The group's request to its own body, until the body's scope takes it.
-    body_request: Option<CancelReason>,
-    /// The value given to `finish`, unless the body had ended with one before.
-    finished: Option<Box<dyn Any + Send>>,
-    /// There is a value; a later one does not count.
-    valued: bool,
-    /// The future of the group, while it waits.
-    waker: Option<Waker>,
+/// What is known of a group when it is opened.
+pub(super) struct Plan<E: 'static> {
+    pub(super) id: GroupId,
+    pub(super) source: Source,
+    pub(super) value: (TypeId, &'static str),
+    pub(super) limit: Option<usize>,
+    pub(super) policy: Option<Box<dyn Policy<E>>>,
+    pub(super) describe: fn(&E) -> String,
 }
 
 /// What is left of a group whose body and children have all ended.
@@ -57,24 +54,10 @@ pub(super) struct Rest<E: 'static> {
 }
 
 impl<E: 'static> Station<E> {
-    pub(super) fn new(
-        id: GroupId,
-        name: Option<Arc<str>>,
-        location: &'static Location<'static>,
-        value: (TypeId, &'static str),
-        describe: fn(&E) -> String,
-    ) -> Station<E> {
-        let state = State {
-            phase: Phase::Open,
-            children: Slab::new(),
-            errors: Vec::new(),
-            body_request: None,
-            finished: None,
-            valued: false,
-            waker: None,
-        };
-        let source = Source { name, location };
-        Station { id, source, runtime: Handle::try_current(), value, describe, state: Mutex::new(state) }
+    pub(super) fn new(plan: Plan<E>) -> Station<E> {
+        let Plan { id, source, value, limit, policy, describe } = plan;
+        let state = Mutex::new(State::new(limit));
+        Station { id, source, runtime: Handle::try_current(), value, policy, describe, state }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State<E>> {
@@ -82,19 +65,27 @@ impl<E: 'static> Station<E> {
     }
 
     /// A place for a child, if the group takes one (INVARIANT K1).
-    pub(super) fn reserve(&self) -> Option<usize> {
+    pub(super) fn reserve(&self, entry: Entry) -> Result<Reserved, Refused> {
         let mut state = self.lock();
-        (state.phase == Phase::Open).then(|| state.children.insert(None))
+        match state.phase {
+            Phase::Open => state.roster.reserve(entry),
+            Phase::Ending(_) | Phase::Over => Err(Refused::Closed),
+        }
     }
 
     /// The child is built. If the group began to end meanwhile, the child ends with it, unpolled.
     pub(super) fn seat(&self, key: usize, task: TaskRef) {
         let mut state = self.lock();
-        let late = state.phase.reason().cloned();
-        let also = late.is_some().then(|| task.clone());
-        state.children[key] = Some(task);
+        let also = (state.phase != Phase::Open || self.policy.is_some()).then(|| task.clone());
+        let due = state.roster.seat(key, task);
+        let late = if due { state.phase.reason_for_latecomers() } else { None };
+        let is_service = state.roster.is_service(key);
         drop(state);
-        if let (Some(reason), Some(task)) = (late, also) {
+        let Some(task) = also else { return };
+        if let Some(policy) = self.policy.as_ref().filter(|_| !is_service) {
+            policy.on_spawn(&task);
+        }
+        if let Some(reason) = late {
             task.request(Level::Soft, reason);
         }
     }
@@ -136,7 +127,7 @@ impl<E: 'static> Station<E> {
     /// The body failed: the children are cancelled. Its error comes last (law G3).
     pub(super) fn body_failed(&self) {
         let mut state = self.lock();
-        let orders = policy::on_failure(&mut state, "the body of the group");
+        let orders = policy::on_body_failure(&mut state);
         drop(state);
         orders.carry_out();
     }
@@ -159,36 +150,51 @@ impl<E: 'static> Station<E> {
         orders.carry_out();
     }
 
-    /// Before the group's future waits: it is woken when the last child has left, and when the
-    /// group has a request for its body, which is returned if it has one already.
-    pub(super) fn listen(&self, waker: &Waker) -> (Option<CancelReason>, bool) {
-        let mut retired = None;
+    /// Before the group's future waits for its body: it is woken when the group has a request for the
+    /// body, which is returned if it has one already.
+    pub(super) fn listen(&self, waker: &Waker) -> Option<CancelReason> {
         let mut state = self.lock();
-        if !state.waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
-            retired = state.waker.replace(waker.clone());
-        }
-        let answer = (state.body_request.take(), state.children.is_empty());
+        let retired = state.keep_waker(waker);
+        let request = state.body_request.take();
         drop(state);
         drop(retired);
-        answer
+        request
+    }
+
+    /// Before the group's future waits for its children, the body being gone: it is woken when the last
+    /// one has left. `true`: there is none.
+    pub(super) fn attend(&self, waker: &Waker) -> bool {
+        let mut state = self.lock();
+        let retired = state.keep_waker(waker);
+        let orders = policy::on_body_gone(&mut state);
+        let empty = state.roster.is_empty();
+        drop(state);
+        drop(retired);
+        orders.carry_out();
+        empty
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lock().children.len()
+        self.lock().roster.len()
     }
 
     /// Ends the group, unless a child is left. No child can be spawned after this.
     pub(super) fn close(&self) -> Option<Rest<E>> {
         let mut state = self.lock();
-        if !state.children.is_empty() {
+        if !state.roster.is_empty() {
             return None;
         }
         state.phase = Phase::Over;
         let retired = state.waker.take();
-        let rest = Rest { errors: std::mem::take(&mut state.errors), finished: state.finished.take() };
+        let errors = std::mem::take(&mut state.errors);
+        let finished = state.finished.take();
         drop(state);
         drop(retired);
-        Some(rest)
+        let errors = match &self.policy {
+            Some(policy) => policy.finish(errors),
+            None => errors,
+        };
+        Some(Rest { errors, finished })
     }
 
     pub(super) fn is_ending(&self) -> bool {
@@ -197,7 +203,7 @@ impl<E: 'static> Station<E> {
 
     /// The grace of the group is over (law C13).
     pub(super) fn abort_children(&self, grace: Duration) {
-        let left = self.lock().tasks();
+        let left = self.lock().roster.all_tasks();
         left.iter().for_each(|task| abort(task, &format!("the grace of {grace:?} of {}", self.source)));
     }
 
@@ -207,12 +213,14 @@ impl<E: 'static> Station<E> {
         let mut state = self.lock();
         let orders = state.begin_ending(reason, false);
         state.phase = Phase::Over;
+        let services = policy::on_body_gone(&mut state);
         let retired = (state.waker.take(), state.finished.take());
         let errors = std::mem::take(&mut state.errors);
-        let adopted = state.tasks();
+        let adopted = state.roster.all_tasks();
         drop(state);
         drop(retired);
         orders.carry_out();
+        services.carry_out();
         match is_aborting() {
             true => adopted.iter().for_each(|task| abort(task, "a grace")),
             false => adopted.iter().for_each(report_adoption),
@@ -232,14 +240,62 @@ impl<E: 'static> Station<E> {
     /// Gives up a child's place, and does what its end leads to.
     fn leave(&self, key: usize) {
         let mut state = self.lock();
-        let gone = state.children.remove(key);
-        if state.children.is_empty() && state.children.capacity() > KEPT_PLACES {
-            state.children = Slab::new();
-        }
-        let orders = policy::on_child_end(&mut state);
+        let (gone, left) = state.roster.remove(key);
+        let orders = match self.policy {
+            Some(_) => policy::on_verdict(&mut state, &gone),
+            None => policy::on_child_end(&mut state),
+        };
         drop(state);
-        drop(gone);
-        orders.carry_out();
+        drop((gone, left.retired));
+        orders.and_wake(left.wake).carry_out();
+    }
+
+    pub(super) fn has_policy(&self) -> bool {
+        self.policy.is_some()
+    }
+
+    /// What the policy says of the way in which a child ends; kept until the child has left.
+    pub(super) fn judge(&self, key: usize, end: ChildEnd<'_, E>, task: &dyn Fn() -> TaskRef) {
+        let Some(policy) = &self.policy else { return };
+        if self.lock().roster.is_service(key) && !end.is_failure() {
+            return;
+        }
+        let ask = AssertUnwindSafe(|| policy.on_done(&task(), end));
+        let next = catch_unwind(ask).unwrap_or(Next::Cancel);
+        self.lock().roster.set_next(key, next);
+    }
+
+    /// A slot, or a ticket for the queue (law G8).
+    pub(super) fn stand_in_line(&self) -> Option<Ticket> {
+        self.lock().roster.slots.as_mut()?.take_or_wait()
+    }
+
+    /// Whether the holder of this ticket has a slot.
+    pub(super) fn poll_slot(&self, ticket: Ticket, waker: &Waker) -> Asked {
+        let fresh = waker.clone();
+        let mut state = self.lock();
+        if state.phase != Phase::Open {
+            drop(state);
+            return Asked::Closed;
+        }
+        let slots = state.roster.slots.as_mut().expect("a ticket was issued by these slots");
+        let (waits, retired) = slots.wait(ticket, fresh);
+        drop(state);
+        drop(retired);
+        if waits { Asked::Waits } else { Asked::Has }
+    }
+
+    pub(super) fn poll_open(&self) -> Asked {
+        if self.is_ending() { Asked::Closed } else { Asked::Has }
+    }
+
+    /// Somebody who stood in line does not come in.
+    pub(super) fn step_out(&self, ticket: Option<Ticket>) {
+        let mut state = self.lock();
+        let left = state.roster.slots.as_mut().map(|slots| slots.leave(ticket)).unwrap_or_default();
+        drop(state);
+        drop(left.retired);
+        left.wake.into_iter().for_each(wake_safely);
     }
 }
 
@@ -249,62 +305,9 @@ impl<E: Send + 'static> Owner for Station<E> {
     }
 }
 
-impl<E: 'static> State<E> {
-    /// The name of the last child that failed, if the group is still open.
-    pub(super) fn unanswered_failure(&self) -> Option<Arc<str>> {
-        let error = self.errors.last().filter(|_| self.phase == Phase::Open)?;
-        Some(error.child.name.clone())
-    }
-
-    /// The group ends: nobody comes in, every child is cancelled once, and so is the body if
-    /// `and_body`. Nothing happens the second time.
-    pub(super) fn begin_ending(&mut self, reason: CancelReason, and_body: bool) -> Orders {
-        if self.phase != Phase::Open {
-            return Orders::default();
-        }
-        self.phase = Phase::Ending(reason.clone());
-        if and_body {
-            self.body_request = Some(reason.clone());
-        }
-        let waker = if and_body { self.waker.take() } else { None };
-        Orders { cancel: self.tasks(), reason: Some(reason), waker }
-    }
-
-    /// Wakes the group's future if no child is left.
-    pub(super) fn wake_if_empty(&mut self) -> Orders {
-        let waker = if self.children.is_empty() { self.waker.take() } else { None };
-        Orders { waker, ..Orders::default() }
-    }
-
-    fn tasks(&self) -> Vec<TaskRef> {
-        self.children.iter().filter_map(|(_, child)| child.clone()).collect()
-    }
-}
-
+/// Aborts a task whose grace is over, and names it (law C13).
 fn abort(task: &TaskRef, grace: &str) {
     let (name, place) = (task.name(), task.location());
     warn(format!("task `{name}` (spawned at {place}) did not end within {grace}; it was aborted"));
     task.abort();
-}
-
-/// What has to be done once the lock is released (INVARIANT K2).
-#[derive(Default)]
-#[must_use = "orders are given under the lock and carried out after it"]
-pub(super) struct Orders {
-    cancel: Vec<TaskRef>,
-    reason: Option<CancelReason>,
-    waker: Option<Waker>,
-}
-
-impl Orders {
-    pub(super) fn carry_out(self) {
-        if let Some(reason) = self.reason {
-            for task in self.cancel {
-                task.request(Level::Soft, reason.clone());
-            }
-        }
-        if let Some(waker) = self.waker {
-            wake_safely(waker);
-        }
-    }
 }
