@@ -1,6 +1,9 @@
-//! Task groups (G1–G7, G10).
+//! Task groups (G1–G10).
 
 pub mod cancelling;
 pub mod ending;
 pub mod errors;
+pub mod limit;
+pub mod policies;
+pub mod services;
 pub mod spawning;

@@ -300,6 +300,36 @@ macro_rules! __conformance_list {
                 law_g3_split_and_subgroup
                 law_g3_printing_shows_names
             }
+            group::limit {
+                law_g8_at_most_n_run_at_once
+                law_g8_first_come_first_served
+                law_g8_a_queued_child_is_cancelled_unpolled
+                law_g8_cancelled_in_the_turn_of_its_slot
+                law_g8_the_groups_end_drops_the_queue
+                law_g8_try_spawn_refuses_when_full
+                law_g8_spawn_ready_waits_for_a_slot
+                law_g8_spawn_ready_is_cancellable
+                law_g8_a_slot_that_is_not_taken_goes_on
+                law_g8_spawn_ready_on_a_group_that_ends
+            }
+            group::policies {
+                law_g9_supervise_records_and_goes_on
+                law_g9_a_supervising_body_that_fails_ends_the_group
+                law_g9_first_success_ends_the_others
+                law_g9_first_success_or_all_errors
+                law_g9_a_policy_of_ones_own
+            }
+            group::services {
+                law_g9_services_end_in_reverse_order
+                law_g9_services_outlive_ordinary_children
+                law_g9_services_end_last_when_the_group_fails
+                law_g9_a_request_from_outside_ends_services_in_order
+                law_g9_a_dropped_group_ends_its_services_in_order
+                law_g9_a_service_that_fails_fails_the_group
+                law_g9_start_returns_the_value_of_readiness
+                law_g9_start_of_a_child_that_ends_first
+                law_g9_start_that_is_cancelled_cancels_the_child
+            }
             group::spawning {
                 law_g4_children_spawn_while_the_group_waits
                 law_g4_a_finished_group_refuses
