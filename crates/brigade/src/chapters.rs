@@ -3,5 +3,8 @@
 #[doc = include_str!("../../../docs/cancellation.md")]
 pub mod cancellation {}
 
+#[doc = include_str!("../../../docs/supervision.md")]
+pub mod supervision {}
+
 #[doc = include_str!("../../../docs/testing.md")]
 pub mod testing {}
