@@ -6,9 +6,6 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Laws that the library does not promise yet, so that no test can show them.
-pub(crate) const NOT_YET: &[&str] = &["G8", "G9"];
-
 /// The id of a law: a letter and a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Law {
@@ -29,11 +26,6 @@ impl Law {
     /// The law that a test of this name defends: `law_t2_awaits_once` gives `T2`.
     pub(crate) fn of_test(name: &str) -> Option<Law> {
         Law::parse(name.strip_prefix("law_")?.split('_').next()?)
-    }
-
-    /// Whether the library may still lack this law.
-    pub(crate) fn is_optional(&self) -> bool {
-        NOT_YET.contains(&self.to_string().as_str())
     }
 }
 
