@@ -1,4 +1,17 @@
 //! The reference model against the corpus, and Brigade against the model.
+//!
+//! What is known and open, found with more programs (the oracle's language, shrunk):
+//!
+//! - a group's own request does not join when an inner zero deadline expires at the same suspension
+//!   (D4): `group g { timeout 0 { group_cancel g; yield 2 } }`;
+//! - a timeout that moves its own deadline is seen by a timeout inside only in the next poll (D4):
+//!   `timeout 20 { reschedule(itself, 0); timeout 0 { sleep 8 } }`;
+//! - of nested gathers around a shield the outer one returns its values instead of unwinding (A2):
+//!   `gather [[ gather [[ shield { sleep 54 } ]] ]]`, cancelled at 9;
+//! - `cancelling()` counts a request that was absorbed inside a handler until that handler has ended
+//!   (T3): `catch { cancel self; catch { sleep } handler { catch { cancel self; sleep } uncancel; cancelling } }`;
+//! - a request that is made inside a cleanup that never suspends interrupts the handler around it (C6):
+//!   `catch { sleep 39 } handler { finally {} cleanup { cancel self }; sleep 44 }`, cancelled at 19.
 
 use std::path::Path;
 
@@ -36,14 +49,6 @@ fn the_model_gives_the_traces_of_the_corpus() {
     assert!(findings.is_empty(), "{} differ\n{}", findings.len(), findings.join("\n"));
 }
 
-/// Programs of the default run on which Brigade departs from the model and the laws are being asked. One that
-/// becomes equal must leave the list.
-const OPEN: [&str; 1] = [
-    // C6: a deadline waits for a handler in a branch of a gather in the task that is linked; here it is delivered
-    // when the gather ends, in the model when the handler has.
-    "program 4294968857",
-];
-
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
@@ -57,10 +62,7 @@ fn random_programs_are_equal() {
     let checked = check_random_programs(seed, programs, ModelOptions::default());
     println!("{checked}");
     assert_eq!(checked.programs, programs);
-    let is_open = |finding: &&String| OPEN.iter().any(|open| finding.starts_with(open));
-    let (open, new): (Vec<_>, Vec<_>) = checked.findings.iter().partition(is_open);
-    assert!(new.is_empty(), "{checked}\n{new:#?}");
-    assert!(seed != 1 || programs < 1000 || open.len() == OPEN.len(), "take what is equal off the list");
+    assert!(checked.findings.is_empty(), "{checked}\n{:#?}", checked.findings);
 }
 
 /// The comparison can fail: a model that loses requests that were handed back is found out.
