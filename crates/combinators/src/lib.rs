@@ -8,30 +8,35 @@
 //! | wait until some or all tasks have ended | [`wait()`], [`as_completed()`] |
 //! | take the first that ends, or the first that succeeds | [`race()`], [`first_success`] |
 //! | give a future a certain time | [`timeout()`], [`timeout_at`], [`wait_for`], [`move_on_after`], [`Timeout::scope`] |
+//! | try again what has failed | [`retry()`], [`retry_if`] with a [`Backoff`] |
 //!
 //! Everything here is built on the public interface of [`brigade_core::scope`], and nothing here knows
 //! what runs the tasks. Each function says under *Cancellation* what happens to each of its branches. The
 //! numbers in the documentation (`G5`, `A2` …) are the laws of `docs/semantics.md`.
 
 mod as_completed;
+mod backoff;
 mod gather;
 mod group;
 #[cfg(doctest)]
 mod misuse;
 mod never;
 mod race;
+mod retry;
 mod slots;
 mod sync;
 mod timeout;
 mod wait;
 
 pub use as_completed::{AsCompleted, NextCompleted, as_completed};
+pub use backoff::{Backoff, Pauses};
 pub use gather::{AsBranch, BranchExt, Gather, Gatherable, LeaveRunning, ReturnErrors, gather, gather_all};
 pub use group::{
     ChildBuilder, ChildEnd, ChildError, ChildOutput, Closed, GroupBuilder, GroupError, GroupId, GroupScope,
     InGroup, Next, Policy, Ready, SpawnReady, Start, StartError, TaskGroup,
 };
 pub use race::{AllFailed, FirstSuccess, Race, Racers, first_success, race};
+pub use retry::{retry, retry_if};
 pub use timeout::{
     Limited, MoveOnAfter, RescheduleError, TimedOut, Timeout, TimeoutScope, move_on_after, timeout,
     timeout_at, wait_for,
