@@ -86,7 +86,7 @@ impl Scope {
     }
 
     /// Calls `poll` with this scope as the innermost one, unless the scope is about to take in a
-    /// request that was delivered in this very turn: then the inner future has just answered
+    /// request that was delivered in this very turn, or to unwind: then the inner future has just answered
     /// `Pending`, and polling it again would let it slip past the suspension point at which the
     /// request is due (law C2). The answer is `Pending`, and [`after_pending`](Scope::after_pending) follows.
     ///
@@ -98,7 +98,7 @@ impl Scope {
         deadline: Instant,
         poll: impl FnOnce(&mut Context<'_>) -> R,
     ) -> R {
-        if context::is_delivering() && self.outer.has_news() {
+        if context::is_delivering() && (self.put_off || self.outer.has_news()) {
             return R::pending();
         }
         self.epoch = self.epoch.wrapping_add(1);
