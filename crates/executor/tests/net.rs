@@ -82,6 +82,35 @@ fn half_closed_connections_still_carry_the_other_direction() {
     });
 }
 
+/// The end of a stream may come together with its last bytes, or after the read that took them, or alone.
+#[test]
+fn the_end_of_a_stream_is_always_seen() {
+    on_both(|| async {
+        for round in 0..300_usize {
+            let (mut caller, mut callee) = pair().await?;
+            let reader = spawn(async move {
+                let (mut total, mut buffer) = (0, [0; 64]);
+                loop {
+                    match callee.read(&mut buffer).await? {
+                        0 => return Ok::<usize, io::Error>(total),
+                        some => total += some,
+                    }
+                }
+            });
+            for _ in 0..round % 3 {
+                yield_now().await;
+            }
+            caller.write_all(&vec![1; round]).await?;
+            for _ in 0..round % 5 {
+                yield_now().await;
+            }
+            drop(caller);
+            assert_eq!(reader.await.expect("the end is seen"), round);
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn halves_can_be_put_together_again() {
     on_both(|| async {

@@ -9,7 +9,10 @@ macro_rules! byte_stream {
                 cx: &mut std::task::Context<'_>,
                 buffer: &mut [u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.io.poll(Direction::Read, cx, |mut stream| std::io::Read::read(&mut stream, buffer))
+                let wanted = buffer.len();
+                self.io.poll_bytes(Direction::Read, cx, wanted, |mut stream| {
+                    std::io::Read::read(&mut stream, buffer)
+                })
             }
 
             fn poll_read_vectored(
@@ -17,7 +20,8 @@ macro_rules! byte_stream {
                 cx: &mut std::task::Context<'_>,
                 buffers: &mut [std::io::IoSliceMut<'_>],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.io.poll(Direction::Read, cx, |mut stream| {
+                let wanted = buffers.iter().map(|buffer| buffer.len()).sum();
+                self.io.poll_bytes(Direction::Read, cx, wanted, |mut stream| {
                     std::io::Read::read_vectored(&mut stream, buffers)
                 })
             }
@@ -29,7 +33,9 @@ macro_rules! byte_stream {
                 cx: &mut std::task::Context<'_>,
                 data: &[u8],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.io.poll(Direction::Write, cx, |mut stream| std::io::Write::write(&mut stream, data))
+                self.io.poll_bytes(Direction::Write, cx, data.len(), |mut stream| {
+                    std::io::Write::write(&mut stream, data)
+                })
             }
 
             fn poll_write_vectored(
@@ -37,7 +43,8 @@ macro_rules! byte_stream {
                 cx: &mut std::task::Context<'_>,
                 data: &[std::io::IoSlice<'_>],
             ) -> std::task::Poll<std::io::Result<usize>> {
-                self.io.poll(Direction::Write, cx, |mut stream| {
+                let wanted = data.iter().map(|data| data.len()).sum();
+                self.io.poll_bytes(Direction::Write, cx, wanted, |mut stream| {
                     std::io::Write::write_vectored(&mut stream, data)
                 })
             }

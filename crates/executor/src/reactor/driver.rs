@@ -41,6 +41,7 @@ pub(crate) struct Reactor {
     /// Empty once the runtime has ended.
     system: RwLock<Option<System>>,
     mode: PollMode,
+    tells_ends: bool,
     sources: Mutex<Slab<Arc<Source>>>,
     seat: Mutex<Events>,
     /// How many sources there are: without any, nothing can come that a busy worker has to look for.
@@ -57,6 +58,7 @@ impl Reactor {
         Ok(Self {
             system: RwLock::new(Some(system)),
             mode,
+            tells_ends: !matches!(events, Events::Portable(_)),
             sources: Mutex::new(Slab::new()),
             seat: Mutex::new(events),
             registered: AtomicUsize::new(0),
@@ -80,6 +82,11 @@ impl Reactor {
         self.registered.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether every arrival is an event of its own, and events tell that a stream has ended.
+    pub(crate) fn tells_ends(&self) -> bool {
+        self.tells_ends
+    }
+
     /// Makes the worker in the seat return, or the next one that sits down.
     pub(crate) fn notify(&self) {
         if let Some(system) = &*self.system() {
@@ -99,7 +106,7 @@ impl Reactor {
     /// Registers an object for both directions.
     pub(crate) fn register(&self, io: &impl Io) -> io::Result<Arc<Source>> {
         let system = self.system();
-        let poller = &system.as_ref().ok_or_else(closed)?.poller;
+        let system = system.as_ref().ok_or_else(closed)?;
         let source = {
             let mut sources = self.sources();
             let place = sources.vacant_entry();
@@ -109,15 +116,22 @@ impl Reactor {
             self.registered.store(sources.len(), Ordering::Relaxed);
             source
         };
-        let interest = self.interest(&source, true, true);
-        // SAFETY: the only caller is `Registered::new`, which owns the object, and calls `deregister` before it drops
-        // it (INVARIANT D1).
-        let added = unsafe { poller.add_with_mode(io, interest, self.mode) };
-        if let Err(error) = added {
-            self.sources().remove(source.key());
+        if let Err(error) = self.add(system, io, &source) {
+            self.forget(&source);
             return Err(error);
         }
         Ok(source)
+    }
+
+    fn add(&self, system: &System, io: &impl Io, source: &Source) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if system.alarm.is_some() {
+            return linux::add(&system.poller, io, source.key());
+        }
+        let interest = self.interest(source, true, true);
+        // SAFETY: the only caller of `register` is `Registered::new`, which owns the object, and calls `deregister` before
+        // it drops it (INVARIANT D1).
+        unsafe { system.poller.add_with_mode(io, interest, self.mode) }
     }
 
     /// Removes an object; called before it is closed.
@@ -126,14 +140,17 @@ impl Reactor {
             // The descriptor is about to be closed, which removes it in any case.
             let _ = poller.delete(io);
         }
+        self.forget(source);
+    }
+
+    fn forget(&self, source: &Source) {
         let mut sources = self.sources();
-        if sources.contains(source.key()) {
-            let removed = sources.remove(source.key());
-            // Relaxed: see `has_sources`.
-            self.registered.store(sources.len(), Ordering::Relaxed);
-            drop(sources);
-            drop(removed);
-        }
+        // After the end of the reactor nothing is left to forget.
+        let removed = sources.try_remove(source.key());
+        // Relaxed: see `has_sources`.
+        self.registered.store(sources.len(), Ordering::Relaxed);
+        drop(sources);
+        drop(removed);
     }
 
     /// Where events come only once per request: asks again for a direction in which somebody waits.
@@ -210,7 +227,7 @@ impl Seat<'_> {
         self.events.each(|event| {
             count += 1;
             if let Some(source) = sources.get(event.key) {
-                source.set_ready(event.readable, event.writable, &mut wakers);
+                source.set_ready(event, &mut wakers);
             }
         });
         drop(sources);
@@ -233,6 +250,8 @@ pub(crate) struct Ready {
     pub(crate) key: usize,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
+    /// The peer has ended its direction, or the connection failed.
+    pub(crate) ended: bool,
 }
 
 /// The poller, and what wakes the one who waits in it, where that is not the poller's business.

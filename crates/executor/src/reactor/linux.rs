@@ -1,7 +1,8 @@
 //! Waiting on Linux with one system call where `polling` needs three to five.
 //!
-//! Descriptors are registered by `polling`, edge-triggered. But instead of `Poller::wait` the worker in the seat waits
-//! on the poller's own descriptor, together with two more in it:
+//! Descriptors are registered in the poller's own descriptor, edge-triggered, and with the event by which a peer ends its
+//! direction, which `polling` does not ask for. And instead of `Poller::wait` the worker in the seat waits on that
+//! descriptor. There are two more in it:
 //!
 //! * an event descriptor to wake the worker. It is registered edge-triggered and never read: every write is an edge.
 //! * a timer descriptor for deadlines, since `epoll_wait` knows only milliseconds. It is set only if the deadline
@@ -23,7 +24,7 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-use super::driver::Ready;
+use super::driver::{Io, Ready};
 
 /// What wakes the worker in the seat.
 #[derive(Debug)]
@@ -54,6 +55,12 @@ impl Alarm {
             let _ = retry_on_intr(|| write(&self.bell, &1_u64.to_ne_bytes()));
         }
     }
+}
+
+/// Registers an object for everything that can happen to it.
+pub(crate) fn add(poller: &Poller, io: &impl Io, key: usize) -> io::Result<()> {
+    let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::PRI | EventFlags::ET;
+    Ok(epoll::add(poller, io, EventData::new_u64(key as u64), flags)?)
 }
 
 /// The events of one wait, and the deadline for which the timer is set.
@@ -117,10 +124,12 @@ impl Direct {
 fn ready(event: &epoll::Event) -> Ready {
     let flags = event.flags;
     let ends = EventFlags::HUP | EventFlags::ERR;
+    let ended = flags.intersects(EventFlags::RDHUP | ends);
     Ready {
         key: usize::try_from(event.data.u64()).unwrap_or(usize::MAX),
         readable: flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::PRI | ends),
         writable: flags.intersects(EventFlags::OUT | ends),
+        ended,
     }
 }
 

@@ -30,6 +30,8 @@ impl Portable {
             key: event.key,
             readable: event.readable,
             writable: event.writable,
+            // `polling` does not tell on every system, so nobody may ask (`Reactor::tells_ends`).
+            ended: false,
         })
     }
 }

@@ -4,7 +4,7 @@
 //! cleared, unless an event has come since the attempt began, which the tick tells; and the task waits for the bit.
 //!
 //! ```text
-//!   readiness word:   tick · closed · writable · readable
+//!   readiness word:   tick · ended · closed · writable · readable
 //!
 //!             ┌──1── try the operation ◄───────────┐
 //!             ▼ WouldBlock                         │ woken
@@ -24,7 +24,7 @@ use std::task::{Context, Poll, Waker, ready};
 use brigade_core::budget;
 use slab::Slab;
 
-use super::driver::{Io, Reactor, closed};
+use super::driver::{Io, Reactor, Ready, closed};
 use super::wake::{self, WakeList};
 
 /// What a task waits for.
@@ -66,6 +66,29 @@ impl<T: Io> Registered<T> {
         operation: impl FnMut(&T) -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
         self.attempt(direction, cx, None, operation)
+    }
+
+    /// The same for an operation that transfers up to `wanted` bytes of a stream. One that transfers fewer has emptied or
+    /// filled the system's buffer, so the next one would block: it need not be tried before an event comes.
+    pub(crate) fn poll_bytes(
+        &self,
+        direction: Direction,
+        cx: &mut Context<'_>,
+        wanted: usize,
+        mut operation: impl FnMut(&T) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        let mut seen = 0;
+        let result = ready!(self.attempt(direction, cx, None, |io| {
+            seen = self.source.readiness();
+            operation(io)
+        }));
+        // Only where an event comes for everything that arrives later, and where it is known that the end of the stream
+        // has not come together with these bytes: it would bring no event of its own.
+        let drained = matches!(result, Ok(done) if 0 < done && done < wanted);
+        if drained && seen & ENDED == 0 && self.reactor.tells_ends() {
+            self.source.clear(direction, seen);
+        }
+        Poll::Ready(result)
     }
 
     /// The same as a future, for any number of tasks at a time.
@@ -192,8 +215,9 @@ impl Source {
     }
 
     /// An event came: sets the bits and takes the waiters.
-    pub(crate) fn set_ready(&self, readable: bool, writable: bool, wakers: &mut WakeList) {
-        let bits = if readable { READABLE } else { 0 } | if writable { WRITABLE } else { 0 };
+    pub(crate) fn set_ready(&self, event: Ready, wakers: &mut WakeList) {
+        let bit = |set: bool, bit: u64| if set { bit } else { 0 };
+        let bits = bit(event.readable, READABLE) | bit(event.writable, WRITABLE) | bit(event.ended, ENDED);
         self.set(bits, wakers);
     }
 
@@ -236,9 +260,13 @@ impl Source {
         });
     }
 
-    fn ready(&self, direction: Direction) -> Option<u64> {
+    fn readiness(&self) -> u64 {
         // Acquire: pairs with the exchange in `set`.
-        let seen = self.readiness.load(Ordering::Acquire);
+        self.readiness.load(Ordering::Acquire)
+    }
+
+    fn ready(&self, direction: Direction) -> Option<u64> {
+        let seen = self.readiness();
         (seen & (direction.bit() | CLOSED) != 0).then_some(seen)
     }
 
@@ -266,4 +294,6 @@ impl Direction {
 const READABLE: u64 = 1;
 const WRITABLE: u64 = 2;
 const CLOSED: u64 = 4;
-const TICK: u64 = 8;
+/// The peer has ended the stream, or the connection failed; never cleared.
+const ENDED: u64 = 8;
+const TICK: u64 = 16;
