@@ -59,6 +59,7 @@ impl<T: Io> Registered<T> {
 
     /// Does an operation as soon as it does not block. Of several tasks that poll the same direction, the last one is
     /// woken (futures-io's rule); those that wait by `perform` are woken, too.
+    #[cfg(unix)]
     pub(crate) fn poll<R>(
         &self,
         direction: Direction,
