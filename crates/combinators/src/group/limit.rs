@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::mem::replace;
 use std::task::{Context, Poll, Waker};
 
-use brigade_core::scope::Receiver;
+use brigade_core::{TaskState, current_task};
 
 use super::station::Station;
 use crate::sync::Arc;
@@ -95,32 +95,28 @@ pub(super) struct Left {
 pub(crate) struct Turn<E: 'static> {
     station: Arc<Station<E>>,
     ticket: Ticket,
-    /// A cancellation and the slot may come in one turn; then the future must not begin (law C7).
-    receiver: Receiver,
-    cancelled: bool,
 }
 
 impl<E: 'static> Turn<E> {
     pub(super) fn new(station: Arc<Station<E>>, ticket: Ticket) -> Turn<E> {
-        Turn { station, ticket, receiver: Receiver::new(), cancelled: false }
+        Turn { station, ticket }
     }
 
-    /// Ready once the child has its slot.
-    pub(super) fn poll_slot(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.cancelled {
-            return Poll::Pending;
-        }
-        if self.receiver.poll_request(cx.waker()).is_some() {
-            self.receiver.resume();
-            self.cancelled = true;
-            return Poll::Pending;
-        }
+    /// Ready once the child has its slot. A cancellation and the slot may come in one turn; then the
+    /// future must not begin (law C7), and the request ends the task after this poll.
+    pub(super) fn poll_slot(&self, cx: &mut Context<'_>) -> Poll<()> {
         match self.station.poll_slot(self.ticket, cx.waker()) {
-            // The group ends: the request to this child is on its way.
-            Asked::Closed | Asked::Waits => Poll::Pending,
+            Asked::Has if is_cancelled() => Poll::Pending,
             Asked::Has => Poll::Ready(()),
+            // If the group ends the request to this child is on its way.
+            Asked::Closed | Asked::Waits => Poll::Pending,
         }
     }
+}
+
+/// Whether somebody has asked the task that is being polled to end.
+fn is_cancelled() -> bool {
+    current_task().is_some_and(|task| task.state() == TaskState::Cancelling)
 }
 
 /// How somebody who waits for a slot stands.
