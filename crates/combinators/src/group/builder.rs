@@ -45,7 +45,8 @@ where
     }
 
     /// At most `n` children run at once (law G8). Beyond that [`spawn`](TaskGroup::spawn) queues, first
-    /// come, first served: what comes back is a task like any other, which has not begun.
+    /// come, first served: what comes back is a task like any other, suspended in front of its future. If it is
+    /// cancelled there, or its group ends, the future is dropped unpolled.
     /// [`spawn_ready`](TaskGroup::spawn_ready) waits for a slot, [`try_spawn`](TaskGroup::try_spawn)
     /// refuses. A child has its slot until it has ended. Services and the body need none.
     ///
