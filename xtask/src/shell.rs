@@ -48,10 +48,15 @@ pub(crate) fn run_seen(mut command: Command, mut see: impl FnMut(&str)) -> Outco
     let failed = |error| format!("{name}: {error}");
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
     let output = child.stdout.take().expect("standard output was asked to be a pipe");
-    for line in BufReader::new(output).lines() {
-        let line = line.map_err(failed)?;
+    let mut output = BufReader::new(output);
+    let mut bytes = Vec::new();
+    // Read to the end, whatever is printed: a pipe that nobody reads would end the programs behind it.
+    while output.read_until(b'\n', &mut bytes).map_err(failed)? > 0 {
+        let line = String::from_utf8_lossy(&bytes);
+        let line = line.trim_end_matches(['\n', '\r']);
         println!("{line}");
-        see(&line);
+        see(line);
+        bytes.clear();
     }
     let status = child.wait().map_err(failed)?;
     if status.success() { Ok(()) } else { Err(format!("{name} ended with {status}")) }
@@ -69,4 +74,17 @@ fn shown(command: &Command) -> String {
     let words = std::iter::once(program).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     format!("`{}`", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_that_is_no_text_is_read_to_its_end() {
+        let mut lines = Vec::new();
+        let command = program("printf", &["a\\n\\377b\\nc\\n"]);
+        run_seen(command, |line| lines.push(line.to_owned())).unwrap();
+        assert_eq!(lines, ["a", "\u{fffd}b", "c"]);
+    }
 }
