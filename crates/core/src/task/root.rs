@@ -98,8 +98,9 @@ where
     type Output = Out<<F::Output as TaskOutput>::Ok, S::Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: INVARIANT Q1: used in this call only, during which the future is alive.
-        let meta = unsafe { self.meta.get() };
+        // SAFETY: INVARIANT Q1: used in this call only, during which the future is alive. By projection: a shared
+        // reference to `Root` would end the borrows that the suspended future holds into itself.
+        let meta = unsafe { self.as_mut().project().meta.get() };
         let at = Turn { meta, waker: cx.waker() };
         let _current = context::enter_task(Some(meta));
         if meta.word.abort_requested() {
