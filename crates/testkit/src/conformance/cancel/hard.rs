@@ -235,11 +235,14 @@ pub fn law_c16_a_dropped_link_cancels_and_is_waited_for(kitchen: &Kitchen) {
             sleep(ms(30)).await;
             after.open();
         }));
+        let reference = child.to_ref();
         {
             let mut join = pin!(child.into_future());
             assert!(poll_once(join.as_mut()).await.is_pending());
             gate.wait().await;
         }
+        // At once, and not only by the shutdown.
+        assert_eq!(reference.state(), TaskState::Cancelling);
         assert!(!cleaning.is_open(), "nothing blocks in the drop");
     });
     assert!(cleaned.is_open(), "the run waits for what was adopted");
