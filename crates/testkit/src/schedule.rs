@@ -24,6 +24,10 @@ use brigade_core::backend::Job;
 /// How often the oldest job is taken.
 const FAIR: usize = 64;
 
+/// Among how many jobs, oldest first, [`Policy::Pct`] looks for the highest priority: a choice among
+/// a hundred thousand would make a run quadratic, and such programs are not what the policy is for.
+const WINDOW: usize = 256;
+
 /// The order in which a simulation runs what is ready.
 ///
 /// Its text form names it in messages and in the environment: `fifo`, `lifo`, `random:7`, `pct:7:2:300`,
@@ -236,7 +240,7 @@ impl Priorities {
 
     fn highest(&mut self, ready: &VecDeque<Job>, dice: &mut Dice) -> usize {
         let mut best = (0, 0);
-        for (index, job) in ready.iter().enumerate() {
+        for (index, job) in ready.iter().enumerate().take(WINDOW) {
             let drawn = self.of_task.entry(job.id()).or_insert_with(|| dice.next() | 1 << 63);
             best = best.max((*drawn, index));
         }
