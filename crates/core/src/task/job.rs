@@ -201,16 +201,7 @@ fn end_all(runnable: Runnable<TaskMeta>) {
 }
 
 fn end(runnable: Runnable<TaskMeta>) {
-    let meta = runnable.metadata();
-    let reason = CancelReason::new(CancelKind::Shutdown);
-    let mut late = meta.late();
-    let unused = match &mut late.more().reason {
-        known @ None => known.replace(reason),
-        Some(_) => Some(reason),
-    };
-    drop(late);
-    drop(unused);
-    let _ = meta.word.request_abort();
+    let _ = runnable.metadata().request_abort(CancelReason::new(CancelKind::Shutdown));
     run(runnable);
 }
 

@@ -147,6 +147,20 @@ impl TaskMeta {
         }
     }
 
+    /// Asks for an abort without waking anybody, for this reason unless there is an earlier one (laws
+    /// C14, C15); `false` if the outcome was decided before.
+    #[must_use]
+    pub(crate) fn request_abort(&self, reason: CancelReason) -> bool {
+        let mut late = self.late();
+        let unused = match &mut late.more().reason {
+            known @ None => known.replace(reason),
+            Some(_) => Some(reason),
+        };
+        drop(late);
+        drop(unused);
+        self.word.request_abort()
+    }
+
     /// Takes the requests that were made to the task, for delivery by its root.
     pub(crate) fn take_request(&self) -> Option<Request> {
         if !self.word.has_requests() {

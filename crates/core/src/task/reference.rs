@@ -141,14 +141,7 @@ impl TaskRef {
 
     /// The same with another reason.
     pub(crate) fn abort_for(&self, reason: CancelReason) {
-        let mut late = self.meta().late();
-        let unused = match &mut late.more().reason {
-            known @ None => known.replace(reason),
-            Some(_) => Some(reason),
-        };
-        drop(late);
-        drop(unused);
-        if self.meta().word.request_abort() {
+        if self.meta().request_abort(reason) {
             self.wake();
         }
     }
