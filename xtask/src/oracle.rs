@@ -1,6 +1,7 @@
 //! `cargo xtask oracle`: the scenarios of the oracle against the traces that CPython's asyncio gave.
 //!
-//! Takes the corpus of the repository, or each `--file F`. The last line is `equal N of M`.
+//! Takes the corpus of the repository, or each `--file F`. The last line is `equal N of M`; lines of the given
+//! corpus that contradict a law are named before it, with the reason, and are not among the M.
 
 use std::path::Path;
 

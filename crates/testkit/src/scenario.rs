@@ -13,8 +13,10 @@
 //! | `trace` | the trace of a run, and the comparison |
 //! | `model` | a second implementation of the laws, to compare with |
 //! | `random` | programs made at random, and Brigade compared with the model on them |
+//! | `corpus` | the given corpus, and what is disputed there |
 //! | `disturbed` | runs that are interrupted somewhere |
 
+mod corpus;
 mod disturbed;
 mod interpreter;
 mod model;
@@ -29,6 +31,7 @@ use std::sync::Arc;
 use brigade_core::backend::{Backend, Drive};
 use brigade_core::{Handle, RunOptions, run_main};
 
+pub use corpus::{DISPUTED, Dispute, Verdict, given_corpus, judge_given_line, judge_line};
 pub use disturbed::{Disturbed, disturb_everywhere};
 pub use model::{ModelOptions, Modelled, run_model};
 pub use program::{Block, Mode, Scenario, Settle, Stmt, When};

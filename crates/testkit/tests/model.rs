@@ -13,21 +13,17 @@
 //! - a request that is made inside a cleanup that never suspends interrupts the handler around it (C6):
 //!   `catch { sleep 39 } handler { finally {} cleanup { cancel self }; sleep 44 }`, cancelled at 19.
 
-use std::path::Path;
-
-use brigade_testkit::scenario::{ModelOptions, Scenario, check_random_programs, run_model};
-
-/// See `tests/oracle.rs`.
-const DISPUTED: [&str; 1] = ["r1.0176"];
+use brigade_testkit::scenario::{
+    DISPUTED, ModelOptions, Scenario, check_random_programs, given_corpus, run_model,
+};
 
 /// The model gives the traces of the corpus, in order and in three random orders.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of programs are too many for Miri")]
 fn the_model_gives_the_traces_of_the_corpus() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/corpus/given");
     let (mut runs, mut findings) = (0, Vec::new());
-    for file in ["conformance.jsonl", "random-1.jsonl", "random-2.jsonl"] {
-        let text = std::fs::read_to_string(folder.join(file)).expect("the corpus is part of the crate");
+    for file in given_corpus() {
+        let text = std::fs::read_to_string(file).expect("the corpus is part of the crate");
         for line in text.lines() {
             let scenario = Scenario::parse(line).expect("a line of the corpus is a scenario");
             let expected = scenario.expect.clone().expect("a line of the corpus has a trace");
@@ -37,7 +33,7 @@ fn the_model_gives_the_traces_of_the_corpus() {
                 let options = ModelOptions { seed: (order > 0).then_some(order), ..ModelOptions::default() };
                 let modelled = run_model(&scenario, options);
                 if let Err(difference) = modelled.trace.compare(&expected) {
-                    if !DISPUTED.contains(&scenario.id.as_str()) {
+                    if DISPUTED.iter().all(|dispute| dispute.id != scenario.id) {
                         findings.push(format!("order {order}: {difference} {:?}", modelled.excluded));
                     }
                     break;
