@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::shell::{self, cargo};
-use crate::{Outcome, test, tidy};
+use crate::{Outcome, icount, test, tidy};
 
 /// A step: its name, and what it does.
 type Step = (&'static str, fn() -> Outcome);
@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     ("test", || test::run(&[])),
     ("tour", tour),
     ("tour, fast", tour_fast),
+    ("icount", count),
     ("bench, quick", bench),
 ];
 
@@ -79,6 +80,15 @@ fn tour_fast() -> Outcome {
 
 fn tour_command() -> Command {
     cargo(&["run", "--release", "--quiet", "--package", "brigade", "--example", "tour"])
+}
+
+/// Instructions per operation, where the counter is installed.
+fn count() -> Outcome {
+    if !icount::is_possible() {
+        println!("skipped: valgrind is not installed");
+        return Ok(());
+    }
+    icount::run(&[])
 }
 
 /// Shows that the workloads run. The ratios are printed, and judged by people: this machine may be busy.

@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod conformance;
 mod explore;
+mod icount;
 mod laws;
 mod libtest;
 mod loom;
@@ -34,6 +35,11 @@ const COMMANDS: &[Command] = &[
     Command { name: "test", about: "all tests, then the laws without a test", run: test::run },
     Command { name: "tidy", about: "the rules of docs/style.md that a program can check", run: tidy::run },
     Command { name: "bench", about: "workloads against rivals; --help lists its flags", run: bench::run },
+    Command {
+        name: "icount",
+        about: "instructions per operation; --bless, --explain NAME",
+        run: icount::run,
+    },
     Command { name: "conformance", about: "the suite on every backend, as a table", run: conformance::run },
     Command { name: "oracle", about: "scenarios against CPython's traces; --file F", run: oracle::run },
     Command { name: "explore", about: "random programs; --programs N --seed S", run: explore::run },
