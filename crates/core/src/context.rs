@@ -31,6 +31,7 @@ use crate::locals::Locals;
 use crate::runtime::handle::Handle;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::task::meta::TaskMeta;
+use crate::task::reference::TaskRef;
 use crate::time::instant::Instant;
 
 /// How many ready-made library operations a task may do in one turn (law D7).
@@ -106,6 +107,12 @@ pub(crate) fn with_task<R>(read: impl FnOnce(Option<&TaskMeta>) -> R) -> R {
     let task = HERE.with(|here| here.task.get());
     // SAFETY: INVARIANT X1: the metadata outlives this call, which is on the stack above the poll.
     read(task.map(|task| unsafe { task.as_ref() }))
+}
+
+/// A reference to the task that is being polled on this thread.
+pub(crate) fn task_ref() -> Option<TaskRef> {
+    // SAFETY: INVARIANT X1: it is being polled here.
+    with_task(|task| unsafe { task?.to_ref() })
 }
 
 /// Whether a task is being polled on this thread.

@@ -5,7 +5,7 @@
 //! ```text
 //! ┌ header of async-task ┬ TaskMeta ────────────────────────────┬ union ──────────────────────┐
 //! │ state, awaiter       │ word, id, parent, place, runtime,    │ Root { future, scope, sink } │
-//! │                      │ registry links and hold, late parts  │ or Out { outcome }           │
+//! │                      │ slot of the registry, late parts     │ or Out { outcome }           │
 //! └──────────────────────┴──────────────────────────────────────┴──────────────────────────────┘
 //!        ▲                        ▲
 //!        └ Task, Job              └ TaskRef { waker, pointer }
@@ -41,5 +41,6 @@ pub(crate) mod registry;
 pub(crate) mod reports;
 pub(crate) mod root;
 pub(crate) mod shared;
+pub(crate) mod slot;
 pub(crate) mod spawn;
 pub(crate) mod state;

@@ -2,24 +2,19 @@
 //!
 //! | field | who, when |
 //! |---|---|
-//! | `phase` | moved on by the shutdown alone, read by spawns under a shard's lock |
-//! | `registry` | spawns and epilogues |
+//! | `phase` | moved on by the shutdown alone, read by spawns after they have entered their task |
+//! | `registry` | spawns and epilogues; see `registry.rs` |
 //! | `hooks`, `waiting`, `blocking` | anybody, under their locks; no user code under them |
 
-use std::cell::Cell;
 use std::task::Waker;
 
 use slab::Slab;
 
 use crate::backend::Backend;
 use crate::runtime::reports::Hooks;
-use crate::sync::{Arc, AtomicBool, AtomicU8, AtomicU64, Mutex, Ordering, lock};
-use crate::task::id::TaskId;
+use crate::sync::{Arc, AtomicBool, AtomicU8, Mutex, Ordering, lock};
 use crate::task::registry::Registry;
 use crate::task::reports::wake_safely;
-
-/// How many task numbers a thread takes at a time.
-const BLOCK: u64 = 64;
 
 /// Where the runtime stands; it only moves forward.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,29 +29,18 @@ pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) registry: Registry,
     phase: AtomicU8,
-    serial: u64,
-    next_id: AtomicU64,
     pub(crate) hooks: Mutex<Hooks>,
     waiting: Mutex<Option<Waker>>,
     pub(crate) grace_over: AtomicBool,
     blocking: Mutex<Slab<Arc<str>>>,
 }
 
-thread_local! {
-    /// The runtime for which this thread holds numbers, the next one, and where they end.
-    static NUMBERS: Cell<(u64, u64, u64)> = const { Cell::new((0, 0, 0)) };
-}
-
 impl Shared {
     pub(crate) fn new(backend: Arc<dyn Backend>) -> Shared {
-        static SERIAL: AtomicU64 = AtomicU64::new(1);
         Shared {
             backend,
             registry: Registry::new(),
             phase: AtomicU8::new(Phase::Open as u8),
-            // Relaxed, here and for the numbers: only uniqueness is asked for.
-            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
-            next_id: AtomicU64::new(1),
             hooks: Mutex::new(Hooks::default()),
             waiting: Mutex::new(None),
             grace_over: AtomicBool::new(false),
@@ -65,9 +49,9 @@ impl Shared {
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        // Acquire: pairs with the Release in `advance`. Spawns read it under a shard's lock, which
-        // the shutdown takes after it has advanced the phase.
-        match self.phase.load(Ordering::Acquire) {
+        // SeqCst: pairs with `advance`. A spawn enters its task and then looks here, the shutdown moves the phase on and
+        // then looks at the tasks: one sees the other. The same for a task that leaves.
+        match self.phase.load(Ordering::SeqCst) {
             0 => Phase::Open,
             1 => Phase::Closing,
             _ => Phase::Closed,
@@ -75,25 +59,8 @@ impl Shared {
     }
 
     pub(crate) fn advance(&self, phase: Phase) {
-        // AcqRel: pairs with the Acquire in `phase`.
-        self.phase.fetch_max(phase as u8, Ordering::AcqRel);
-    }
-
-    /// A number that no other task of this runtime has. Threads take them in blocks, so that spawning
-    /// does not contend.
-    pub(crate) fn next_id(&self) -> TaskId {
-        NUMBERS.with(|numbers| {
-            let (serial, next, end) = numbers.get();
-            let (next, end) = if serial == self.serial && next < end {
-                (next, end)
-            } else {
-                // Relaxed: as in `new`.
-                let first = self.next_id.fetch_add(BLOCK, Ordering::Relaxed);
-                (first, first + BLOCK)
-            };
-            numbers.set((self.serial, next + 1, end));
-            TaskId::new(next)
-        })
+        // SeqCst: pairs with `phase`.
+        self.phase.fetch_max(phase as u8, Ordering::SeqCst);
     }
 
     /// Whether nothing is left for the shutdown to wait for.
@@ -105,13 +72,6 @@ impl Shared {
     pub(crate) fn wait(&self, waker: &Waker) {
         let former = lock(&self.waiting).replace(waker.clone());
         drop(former);
-    }
-
-    /// A shard has no tasks any more; called after its lock is gone.
-    pub(crate) fn shard_emptied(&self) {
-        if self.phase() != Phase::Open {
-            self.wake_waiting();
-        }
     }
 
     pub(crate) fn wake_waiting(&self) {

@@ -8,7 +8,7 @@ use crate::task::reference::TaskRef;
 /// It is right inside nested polls and in `Drop` of the task's future. Done-callbacks see `None`.
 #[must_use]
 pub fn current_task() -> Option<TaskRef> {
-    context::with_task(|task| task?.to_ref())
+    context::task_ref()
 }
 
 /// The tasks of the ambient runtime that are not done, the caller included; asyncio's `all_tasks`.

@@ -5,7 +5,7 @@
 //! sets `DONE`, wakes waiters, runs done-callbacks and tells the owner (laws T3, T9, T10).
 //!
 //! INVARIANT J1: `FINISHED` is set only between [`finishing`] and the end of the same job's `run`, and
-//! the task is linked in its registry for that time, so the pointer is valid.
+//! the task is in its registry for that time, so the pointer is valid.
 //!
 //! INVARIANT J2: a job with a home is run or dropped on the thread on which its task was spawned.
 
@@ -24,8 +24,9 @@ use crate::task::callbacks;
 use crate::task::id::TaskId;
 use crate::task::meta::TaskMeta;
 use crate::task::reference::TaskRef;
+use crate::task::registry;
 use crate::task::reports::{guarded, wake_safely};
-use crate::task::state::{Ending, Waiting};
+use crate::task::state::Ending;
 
 thread_local! {
     static FINISHED: Cell<Option<(NonNull<TaskMeta>, Ending)>> = const { Cell::new(None) };
@@ -143,45 +144,44 @@ fn run(runnable: Runnable<TaskMeta>) -> bool {
     let again = runnable.run();
     let finished = FINISHED.replace(outer);
     if let Some((task, ending)) = finished {
-        // SAFETY: INVARIANT J1: the task is still linked.
-        let (task, note) = publish(unsafe { task.as_ref() }, ending);
-        epilogue(task, note);
+        // SAFETY: INVARIANT J1: the task is still registered, and its last poll was here.
+        unsafe { epilogue(task, ending) };
     }
     again
 }
 
-/// What is left to do about the end of a task.
-struct Note {
-    waiting: Waiting,
-    shard_emptied: bool,
-}
-
-/// Makes the outcome readable and unlinks the task.
-fn publish(meta: &TaskMeta, ending: Ending) -> (Option<TaskRef>, Note) {
+/// Makes the outcome readable, tells everybody who waits, and takes the task out of the registry.
+///
+/// # Safety
+///
+/// The task has ended on this thread, is registered, and this is called once.
+unsafe fn epilogue(task: NonNull<TaskMeta>, ending: Ending) {
+    // SAFETY: INVARIANT J1. No reference to the metadata may be an argument where it is let go of.
+    let meta = unsafe { task.as_ref() };
     let waiting = meta.word.transition_to_done(ending);
-    let (task, shard_emptied) = meta.runtime_ref().shared().registry.remove(meta);
-    (task, Note { waiting, shard_emptied })
-}
-
-/// Tells everybody who waits. No reference to the metadata may be an argument here: the task may be
-/// freed when its `TaskRef` is dropped at the end.
-fn epilogue(task: Option<TaskRef>, note: Note) {
-    let Some(task) = task else { return };
-    if note.waiting.joined {
-        // SAFETY: INVARIANT K1: `publish`, which made the note, met `JOINED`.
-        let joiner = unsafe { task.meta().take_joiner() };
+    if waiting.joined {
+        // SAFETY: INVARIANT K1: the transition met `JOINED`.
+        let joiner = unsafe { meta.take_joiner() };
         joiner.into_iter().for_each(wake_safely);
     }
-    if note.waiting.watched {
+    if waiting.watched || meta.owner.is_some() {
+        // SAFETY: INVARIANT R1: the task is registered, and leaves below.
+        let lent = unsafe { meta.lend_ref() };
+        lent.iter().for_each(|task| tell(task, waiting.watched));
+    }
+    // SAFETY: INVARIANT J1: registered until now.
+    unsafe { registry::leave(task) };
+}
+
+/// Tells those who have left something with the task, and its owner.
+fn tell(task: &TaskRef, watched: bool) {
+    if watched {
         let (watchers, callbacks) = task.meta().late().take_watchers();
         watchers.into_iter().map(|(_, waker)| waker).for_each(wake_safely);
-        callbacks::run_all(&task, callbacks);
+        callbacks::run_all(task, callbacks);
     }
     if let Some((owner, key)) = &task.meta().owner {
-        guarded("the owner of a task was told of its end", || owner.child_done(*key, &task));
-    }
-    if note.shard_emptied {
-        task.meta().runtime_ref().shared().shard_emptied();
+        guarded("the owner of a task was told of its end", || owner.child_done(*key, task));
     }
 }
 

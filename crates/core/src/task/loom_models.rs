@@ -2,13 +2,18 @@
 //!
 //! Each was seen to fail with one ordering weakened to `Relaxed`: `request` and `transition_to_ending`
 //! (the first model), `transition_to_done` and `ending` (the second), or with the look at `DONE` removed
-//! from `transition_to_watched` (the third).
+//! from `transition_to_watched` (the third); the models of a slot with `end_look` weakened, and without the order between
+//! filling a slot and looking at the phase.
+
+use std::ptr::NonNull;
 
 use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use crate::cancel::account::Level;
+use crate::task::slot::Slot;
 use crate::task::state::{CancelOutcome, Ending, TaskWord};
 
 /// Law C8: a request either precedes the end and is seen by it with its reason, or is told `Done`.
@@ -130,5 +135,62 @@ fn loom_two_requests_coalesce() {
         assert!(outcomes.contains(&CancelOutcome::AlreadyRequested));
         assert_eq!(word.take_requests(), Some(Level::Hard));
         assert_eq!(word.take_requests(), None);
+    });
+}
+
+/// INVARIANT B1: a task that leaves its slot is let go of once, and not before a look at it is over.
+#[test]
+fn loom_a_slot_is_left_once() {
+    loom::model(|| {
+        let alive = Box::leak(Box::new(UnsafeCell::new(1u32)));
+        let (item, shared) = (NonNull::from(&*alive), Arc::new(Slot::new()));
+        shared.fill(item);
+        let (theirs, handed) = (shared.clone(), item.as_ptr() as usize);
+        let ender = thread::spawn(move || {
+            let item = NonNull::new(handed as *mut UnsafeCell<u32>).unwrap();
+            theirs.leave(item).then(|| let_go(item)).is_some()
+        });
+        let mut let_go_here = false;
+        for _ in 0..2 {
+            let Some(item) = shared.begin_look() else { continue };
+            // SAFETY: INVARIANT B1, which the model checks: nobody lets go of the item during a look.
+            let seen = unsafe { item.as_ref() }.with(|alive| unsafe { *alive });
+            assert_eq!(seen, 1);
+            if shared.end_look(item) {
+                let_go(item);
+                let_go_here = true;
+            }
+        }
+        assert_ne!(ender.join().unwrap(), let_go_here, "let go of twice, or not at all");
+        assert!(shared.is_empty());
+    });
+}
+
+fn let_go(item: NonNull<UnsafeCell<u32>>) {
+    // SAFETY: INVARIANT B1: nobody else reads the item from now on.
+    unsafe { item.as_ref() }.with_mut(|alive| unsafe { *alive -= 1 });
+}
+
+/// Laws R1 and R5: of a spawn and the begin of the shutdown, one sees the other; the same at a task's end.
+#[test]
+fn loom_a_spawn_meets_the_shutdown() {
+    // SeqCst: stands for the phase of the runtime, which pairs with the slot.
+    loom::model(|| {
+        let shared = Arc::new((Slot::new(), AtomicU32::new(0)));
+        let theirs = shared.clone();
+        let item = NonNull::from(Box::leak(Box::new(0u32))).as_ptr() as usize;
+        let spawner = thread::spawn(move || {
+            let item = NonNull::new(item as *mut u32).unwrap();
+            theirs.0.fill(item);
+            let seen_at_spawn = theirs.1.load(Ordering::SeqCst) == 1;
+            let _ = theirs.0.leave(item);
+            (seen_at_spawn, theirs.1.load(Ordering::SeqCst) == 1)
+        });
+        shared.1.store(1, Ordering::SeqCst);
+        let met = shared.0.begin_look().map(|item| shared.0.end_look(item)).is_some();
+        let empty = shared.0.is_empty();
+        let (seen_at_spawn, seen_at_end) = spawner.join().unwrap();
+        assert!(empty || seen_at_end, "the shutdown waits for a task whose end it is not told of");
+        assert!(met || empty || seen_at_spawn, "a task was neither asked to end nor knows of the shutdown");
     });
 }

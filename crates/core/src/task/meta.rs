@@ -13,7 +13,7 @@ use crate::task::id::TaskId;
 use crate::task::joiner::Joiner;
 use crate::task::late::Late;
 use crate::task::output::Owner;
-use crate::task::registry::Links;
+use crate::task::registry::{Hold, Place, SlotPointer};
 use crate::task::state::{CancelOutcome, TaskState, TaskWord};
 
 const PENDING: u8 = 0;
@@ -26,7 +26,7 @@ const SUSPENDED: u8 = 2;
 /// |---|---|
 /// | `word` | anybody; see `state.rs` |
 /// | `phase` | written by the polling thread, read by anybody |
-/// | `links` | the registry, under the lock of the shard |
+/// | `slot`, `hold` | the registry; see `registry.rs` |
 /// | `node` | published once by the root, read by anybody |
 /// | `late` | anybody, under its lock |
 /// | `joiner` | see `joiner.rs` |
@@ -34,7 +34,6 @@ const SUSPENDED: u8 = 2;
 pub(crate) struct TaskMeta {
     pub(crate) word: TaskWord,
     phase: AtomicU8,
-    pub(crate) shard: u8,
     pub(crate) home: Option<LocalHome>,
     id: TaskId,
     pub(crate) parent: Option<TaskId>,
@@ -42,7 +41,8 @@ pub(crate) struct TaskMeta {
     runtime: Handle,
     pub(crate) owner: Option<(Arc<dyn Owner>, usize)>,
     pub(crate) locals: Locals,
-    pub(crate) links: Links,
+    pub(crate) slot: SlotPointer,
+    pub(crate) hold: Hold,
     pub(crate) node: OnceLock<Arc<Node>>,
     late: Mutex<Late>,
     pub(crate) joiner: Joiner,
@@ -57,8 +57,7 @@ pub(crate) struct LocalHome {
 
 /// What [`TaskMeta::new`] is made of.
 pub(crate) struct Parts {
-    pub(crate) id: TaskId,
-    pub(crate) shard: u8,
+    pub(crate) place: Place,
     pub(crate) home: Option<LocalHome>,
     pub(crate) parent: Option<TaskId>,
     pub(crate) location: &'static Location<'static>,
@@ -77,15 +76,15 @@ impl TaskMeta {
         TaskMeta {
             word: TaskWord::new(),
             phase: AtomicU8::new(PENDING),
-            shard: parts.shard,
             home: parts.home,
-            id: parts.id,
+            id: parts.place.id,
             parent: parts.parent,
             location: parts.location,
             runtime: parts.runtime,
             owner: parts.owner,
             locals: Locals::capture(),
-            links: Links::new(),
+            slot: parts.place.slot,
+            hold: Hold::new(),
             node: OnceLock::new(),
             late: Mutex::new(late),
             joiner: Joiner::default(),

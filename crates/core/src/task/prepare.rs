@@ -23,7 +23,6 @@ use crate::task::job::{self, Job};
 use crate::task::meta::{LocalHome, Parts, TaskMeta};
 use crate::task::output::{Owner, Sink, TaskOutput};
 use crate::task::reference::TaskRef;
-use crate::task::registry::Shard;
 use crate::task::root::Root;
 
 /// How a task shall be built.
@@ -53,8 +52,17 @@ impl std::fmt::Debug for SpawnOptions {
 pub struct Prepared<T: 'static, E: 'static> {
     job: Job,
     parts: HandleParts<T, E>,
-    /// Cancelled before it starts: the runtime is closing (law R5).
-    doomed: bool,
+    fate: Fate,
+}
+
+/// What becomes of a task when it is started.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Scheduled,
+    /// Cancelled before its first poll: the runtime is closing (laws C7, R5).
+    Doomed,
+    /// Ended at once: the runtime has ended while the task was being built.
+    Late,
 }
 
 /// What the handle will be made of. Few words: they are moved about more often than the handle.
@@ -86,10 +94,20 @@ impl<T: 'static, E: 'static> Prepared<T, E> {
     /// Schedules the task. It never runs inside this call (law T4).
     #[inline]
     pub fn start(self) -> Task<T, E> {
-        if self.doomed {
-            let reason = CancelReason::new(CancelKind::Shutdown);
-            let _ = self.parts.reference.meta().request(Level::Soft, reason, false);
+        if self.fate != Fate::Scheduled {
+            return self.start_late();
         }
+        self.job.start();
+        self.parts.into_task()
+    }
+
+    #[cold]
+    fn start_late(self) -> Task<T, E> {
+        let reason = CancelReason::new(CancelKind::Shutdown);
+        if self.fate == Fate::Late {
+            return self.refuse(reason);
+        }
+        let _ = self.parts.reference.meta().request(Level::Soft, reason, false);
         self.job.start();
         self.parts.into_task()
     }
@@ -199,45 +217,57 @@ where
     F::Output: TaskOutput,
     S: SinkOf<F::Output>,
 {
-    let shared = handle.shared();
-    let id = shared.next_id();
-    let shard = shared.registry.shard_here();
-    // The shard is locked first: the shutdown looks at each shard once, after it has set the phase.
-    let mut list = shared.registry.lock_shard(shard);
-    let doomed = match (shared.phase(), &options.owner) {
+    let refused = match (handle.shared().phase(), &options.owner) {
         (Phase::Open, _) | (Phase::Closing, Some(_)) => false,
-        (Phase::Closing, None) if closing == WhileClosing::Doom => true,
-        _ => return Err((future, sink)),
+        (Phase::Closing, None) => closing == WhileClosing::Refuse,
+        (Phase::Closed, _) => true,
     };
-    let meta = TaskMeta::new(Parts {
-        id,
-        shard,
-        home: home.map(|worker| LocalHome { worker, thread: context::thread_token() }),
-        parent: context::with_task(|task| task.map(TaskMeta::id)),
-        location: options.location,
-        runtime: handle.clone(),
-        owner: options.owner,
-        name: options.name,
-    });
-    Ok(register(&mut list, meta, doomed, future, sink))
+    if refused {
+        return Err((future, sink));
+    }
+    Ok(enter(handle, options, home, future, sink))
 }
 
-/// Allocates the task and links it, so that nothing can be scheduled that is not registered.
+/// Allocates the task and enters it into the registry, so that nothing can be scheduled that is not registered.
 ///
 /// Inlined into its two callers, as the functions around it: else the metadata, which is large, is moved
 /// from one stack frame to the next.
 #[inline(always)]
-fn register<F, S>(list: &mut Shard, meta: TaskMeta, doomed: bool, future: F, sink: S) -> TaskOf<F, S>
+fn enter<F, S>(
+    runtime: &Handle,
+    options: SpawnOptions,
+    home: Option<Home>,
+    future: F,
+    sink: S,
+) -> TaskOf<F, S>
 where
     F: Future + 'static,
     F::Output: TaskOutput,
     S: SinkOf<F::Output>,
 {
+    let owned = options.owner.is_some();
+    let meta = TaskMeta::new(Parts {
+        place: runtime.shared().registry.place(),
+        home: home.map(|worker| LocalHome { worker, thread: context::thread_token() }),
+        parent: context::with_task(|task| task.map(TaskMeta::id)),
+        location: options.location,
+        runtime: runtime.clone(),
+        owner: options.owner,
+        name: options.name,
+    });
     let (runnable, task) = allocate(meta, future, sink);
-    list.push(runnable.metadata(), runnable.waker());
+    // SAFETY: INVARIANT R2: the place was taken above, on this thread, and the task is new.
+    unsafe { runnable.metadata().enter(runnable.waker()) };
     let reference = TaskRef::from_parts(runnable.waker(), NonNull::from(runnable.metadata()));
     let parts = HandleParts { reference, output: Detach(Some(task)) };
-    Prepared { job: Job::new(runnable), parts, doomed }
+    // The shutdown moves the phase on and then looks at the tasks; this task is among them, or the phase is seen here.
+    let fate = match runtime.shared().phase() {
+        Phase::Open => Fate::Scheduled,
+        Phase::Closing if owned => Fate::Scheduled,
+        Phase::Closing => Fate::Doomed,
+        Phase::Closed => Fate::Late,
+    };
+    Prepared { job: Job::new(runnable), parts, fate }
 }
 
 type Built<F, S> = (
@@ -278,19 +308,6 @@ where
     F::Output: TaskOutput,
     S: SinkOf<F::Output>,
 {
-    let runtime = Handle::ended();
-    let mut list = runtime.shared().registry.lock_shard(0);
-    let meta = TaskMeta::new(Parts {
-        id: runtime.shared().next_id(),
-        shard: 0,
-        home: None,
-        parent: context::with_task(|task| task.map(TaskMeta::id)),
-        location: options.location,
-        runtime: runtime.clone(),
-        owner: None,
-        name: options.name,
-    });
-    let prepared = register(&mut list, meta, false, future, sink);
-    drop(list);
-    prepared.refuse(reason)
+    let options = SpawnOptions { owner: None, ..options };
+    enter(Handle::ended(), options, None, future, sink).refuse(reason)
 }

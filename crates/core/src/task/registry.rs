@@ -1,164 +1,294 @@
-//! All unfinished tasks of a runtime: an intrusive list in shards, which is also what keeps them
-//! alive (laws T5, T8).
+//! All unfinished tasks of a runtime, which is also what keeps them alive (laws T5, T8).
 //!
-//! A task links itself through the metadata in its own allocation, so registering allocates nothing.
-//! Each thread uses one shard for the tasks that it spawns.
+//! Places stand in blocks of 64. A thread that spawns has a block for itself and fills its places in order, so entering
+//! a task is one exchange, and taking it out is another: there is no lock for the tasks of two threads to meet at. A
+//! lock guards the list of blocks, which is needed once in 64 spawns and to look at all tasks.
 //!
-//! INVARIANT R1: a task is linked from before its first schedule until its epilogue, and while it is
-//! linked the shard holds a waker of it in `links.hold`; so the metadata outlives its link, and
-//! async-task never closes a task whose handle and wakers are gone.
+//! | what | who touches it, when |
+//! |---|---|
+//! | `blocks` | under its lock: threads that need a block, and those that look at all tasks |
+//! | a slot | see `slot.rs`; the one looker is who holds the lock of `blocks` |
+//! | `SEAT` | its thread |
+//! | `hold` of a task | written before the task's slot is filled; cloned by the looker and by the poll of the task itself; taken by the one who lets go |
 //!
-//! INVARIANT R2: `links` of a task are touched only under the lock of the task's shard.
+//! INVARIANT R1: a task is in its slot from before its first schedule until after its epilogue, and as long as it is
+//! there `hold` has a waker of it; so the metadata is valid, and async-task never closes a task whose handle and wakers
+//! are gone.
+//!
+//! INVARIANT R2: a block is reused or freed only if no thread has its seat there and all of its slots are empty. A slot
+//! is emptied by the last access to it.
 
-use std::cell::UnsafeCell;
+use std::cell::{RefCell, UnsafeCell};
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
+use std::sync::atomic::fence;
 use std::task::Waker;
 
-use crate::context;
-use crate::sync::{Mutex, lock};
+use crate::runtime::shared::Phase;
+use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock};
+use crate::task::id::TaskId;
 use crate::task::meta::TaskMeta;
 use crate::task::reference::TaskRef;
+use crate::task::slot::Slot;
 
-const SHARDS: usize = 16;
+/// How many places a block has, and how many numbers of tasks go with it.
+const BLOCK: u8 = 64;
 
-/// The shards of one runtime.
+/// How many blocks a thread that needs one looks at, to find one that nobody uses.
+const LOOKS: usize = 4;
+
+/// The places of one runtime's tasks.
 pub(crate) struct Registry {
-    shards: [Mutex<Shard>; SHARDS],
+    /// Tells the registries of one process apart.
+    serial: u64,
+    blocks: Mutex<Blocks>,
 }
 
-/// One list; see the module.
-pub(crate) struct Shard {
-    head: Option<NonNull<TaskMeta>>,
-    tail: Option<NonNull<TaskMeta>>,
-    len: usize,
+struct Blocks {
+    all: Vec<Arc<Block>>,
+    /// The first number of the next block.
+    next: u64,
+    /// Where the next search begins.
+    cursor: usize,
+    /// Blocks in which a thread without a seat has entered a task.
+    kept: Vec<Arc<Block>>,
 }
 
-// SAFETY: INVARIANT R1: what the pointers point at lives as long as they are in the list, and
-// TaskMeta itself is made to be shared between threads.
-unsafe impl Send for Shard {}
-
-/// The part of a task that belongs to its shard.
-pub(crate) struct Links(UnsafeCell<Inner>);
-
-struct Inner {
-    previous: Option<NonNull<TaskMeta>>,
-    next: Option<NonNull<TaskMeta>>,
-    hold: Option<Waker>,
+struct Block {
+    slots: [Slot<TaskMeta>; BLOCK as usize],
 }
 
-// SAFETY: INVARIANT R2: the lock of the shard guards every access.
-unsafe impl Sync for Links {}
-// SAFETY: INVARIANT R1: the pointers are used under the lock only, from whichever thread holds it.
-unsafe impl Send for Links {}
+/// Where a thread enters its next task.
+struct Seat {
+    serial: u64,
+    first: u64,
+    next: u8,
+    block: Arc<Block>,
+}
 
-impl Links {
-    pub(crate) const fn new() -> Links {
-        Links(UnsafeCell::new(Inner { previous: None, next: None, hold: None }))
+thread_local! {
+    static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
+}
+
+/// A place that was given to a task, with the task's number.
+pub(crate) struct Place {
+    pub(crate) id: TaskId,
+    pub(crate) slot: SlotPointer,
+}
+
+/// The slot of a task.
+pub(crate) struct SlotPointer(NonNull<Slot<TaskMeta>>);
+
+// SAFETY: INVARIANT R1 and R2: the slot is valid as long as the task is in it, and it is made to be shared.
+unsafe impl Send for SlotPointer {}
+// SAFETY: as above.
+unsafe impl Sync for SlotPointer {}
+
+/// What keeps a registered task alive; see the module.
+pub(crate) struct Hold(UnsafeCell<Option<Waker>>);
+
+// SAFETY: INVARIANT B1 (slot.rs) orders the accesses: writing, looking and letting go exclude each other, and the poll
+// of a task precedes its end.
+unsafe impl Sync for Hold {}
+
+impl Hold {
+    pub(crate) const fn new() -> Hold {
+        Hold(UnsafeCell::new(None))
     }
 }
 
 impl Registry {
     pub(crate) fn new() -> Registry {
-        Registry { shards: [const { Mutex::new(Shard { head: None, tail: None, len: 0 }) }; SHARDS] }
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let blocks = Blocks { all: Vec::new(), next: 1, cursor: 0, kept: Vec::new() };
+        // Relaxed: only uniqueness is asked for.
+        Registry { serial: SERIAL.fetch_add(1, Ordering::Relaxed), blocks: Mutex::new(blocks) }
     }
 
-    /// The shard of the calling thread.
-    pub(crate) fn shard_here(&self) -> u8 {
-        (context::thread_token() % SHARDS as u64) as u8
+    /// A place for a new task. It must be filled before this thread asks for another one, or never.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        let known = SEAT.try_with(|seat| {
+            let mut seat = seat.borrow_mut();
+            seat.as_mut().filter(|seat| seat.serial == self.serial)?.place()
+        });
+        known.ok().flatten().unwrap_or_else(|| self.place_in_new_block())
     }
 
-    pub(crate) fn lock_shard(&self, shard: u8) -> std::sync::MutexGuard<'_, Shard> {
-        lock(&self.shards[usize::from(shard)])
-    }
-
-    /// A snapshot of the unfinished tasks, oldest first in each shard; linear in their number.
+    /// The unfinished tasks by their numbers. Linear in how many there were at a time, but for the sorting.
     pub(crate) fn snapshot(&self) -> Vec<TaskRef> {
-        let mut tasks = Vec::new();
-        for shard in &self.shards {
-            lock(shard).collect(&mut tasks);
+        let (mut tasks, mut left) = (Vec::new(), Vec::new());
+        let blocks = lock(&self.blocks);
+        for slot in blocks.all.iter().flat_map(|block| &block.slots) {
+            let Some(task) = slot.begin_look() else { continue };
+            // SAFETY: INVARIANT R1: the task is in its slot until `end_look`.
+            let meta = unsafe { task.as_ref() };
+            // SAFETY: INVARIANT B1: nobody takes `hold` during the look.
+            let hold = unsafe { (*meta.hold.0.get()).clone() };
+            tasks.extend(hold.map(|waker| TaskRef::from_parts(waker, task)));
+            if slot.end_look(task) {
+                left.push(task);
+            }
         }
+        drop(blocks);
+        // SAFETY: INVARIANT B1: `end_look` has answered `true` for these.
+        left.into_iter().for_each(|task| unsafe { let_go(task) });
         tasks.retain(|task| !task.done());
+        tasks.sort_unstable_by_key(TaskRef::id);
         tasks
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.shards.iter().all(|shard| lock(shard).len == 0)
+        let mut blocks = lock(&self.blocks);
+        // From where somebody was the last time: the shutdown asks again at the end of each task.
+        let (cursor, count) = (blocks.cursor, blocks.all.len());
+        let mut order = (0..count).map(|offset| (cursor + offset) % count);
+        let full = order.find(|&index| !blocks.all[index].is_empty());
+        blocks.cursor = full.unwrap_or(0);
+        full.is_none()
     }
 
-    /// Unlinks a task and gives back the reference that held it; tells whether the shard is empty now.
-    pub(crate) fn remove(&self, task: &TaskMeta) -> (Option<TaskRef>, bool) {
-        let mut shard = self.lock_shard(task.shard);
-        let hold = shard.unlink(task);
-        (hold.map(|waker| TaskRef::from_parts(waker, NonNull::from(task))), shard.len == 0)
+    #[cold]
+    fn place_in_new_block(&self) -> Place {
+        let mut blocks = lock(&self.blocks);
+        let block = blocks.take_idle().unwrap_or_else(|| blocks.add());
+        let first = blocks.next;
+        blocks.next += u64::from(BLOCK);
+        drop(blocks);
+        let mut seat = Seat { serial: self.serial, first, next: 0, block };
+        let place = seat.place().expect("a new block has places");
+        if SEAT.try_with(|former| former.borrow_mut().take()).is_ok() {
+            SEAT.with(|current| *current.borrow_mut() = Some(seat));
+        } else {
+            // A thread at its end cannot keep a seat. The place is not filled yet, so for INVARIANT R2 the block stays
+            // taken until the runtime is gone.
+            lock(&self.blocks).kept.push(seat.block);
+        }
+        place
     }
 }
 
-impl Shard {
-    /// Appends a new task of this shard; `hold` is a waker of it.
-    pub(crate) fn push(&mut self, task: &TaskMeta, hold: Waker) {
-        let pointer = NonNull::from(task);
-        // SAFETY: INVARIANT R2: `self` is the locked shard of the task.
-        let links = unsafe { &mut *task.links.0.get() };
-        links.hold = Some(hold);
-        links.previous = self.tail;
-        match self.tail.replace(pointer) {
-            // SAFETY: INVARIANT R1: the tail is linked, so it is alive.
-            Some(tail) => unsafe { Shard::links(tail) }.next = Some(pointer),
-            None => self.head = Some(pointer),
+impl Blocks {
+    /// A block that nobody uses; if there are more, they are freed.
+    fn take_idle(&mut self) -> Option<Arc<Block>> {
+        let mut found = None;
+        for _ in 0..LOOKS.min(self.all.len()) {
+            self.cursor = if self.cursor < self.all.len() { self.cursor } else { 0 };
+            let block = &self.all[self.cursor];
+            if !block.is_idle() {
+                self.cursor += 1;
+            } else if found.is_none() {
+                found = Some(block.clone());
+                self.cursor += 1;
+            } else {
+                self.all.swap_remove(self.cursor);
+            }
         }
-        self.len += 1;
+        found
     }
 
-    fn unlink(&mut self, task: &TaskMeta) -> Option<Waker> {
-        // SAFETY: INVARIANT R2: `self` is the locked shard of the task.
-        let links = unsafe { &mut *task.links.0.get() };
-        let hold = links.hold.take()?;
-        let (previous, next) = (links.previous.take(), links.next.take());
-        match previous {
-            // SAFETY: INVARIANT R1: a neighbour in the list is alive.
-            Some(previous) => unsafe { Shard::links(previous) }.next = next,
-            None => self.head = next,
-        }
-        match next {
-            // SAFETY: INVARIANT R1: as above.
-            Some(next) => unsafe { Shard::links(next) }.previous = previous,
-            None => self.tail = previous,
-        }
-        self.len -= 1;
-        Some(hold)
+    fn add(&mut self) -> Arc<Block> {
+        let block = Arc::new(Block { slots: std::array::from_fn(|_| Slot::new()) });
+        self.all.push(block.clone());
+        block
+    }
+}
+
+impl Block {
+    fn is_empty(&self) -> bool {
+        self.slots.iter().all(Slot::is_empty)
     }
 
-    fn collect(&self, into: &mut Vec<TaskRef>) {
-        into.reserve(self.len);
-        let mut next = self.head;
-        while let Some(task) = next {
-            // SAFETY: INVARIANT R1: a linked task is alive; R2: `self` is its locked shard.
-            let links = unsafe { Shard::links(task) };
-            into.extend(links.hold.as_ref().map(|hold| TaskRef::from_parts(hold.clone(), task)));
-            next = links.next;
+    /// INVARIANT R2, for a block of the list.
+    fn is_idle(self: &Arc<Block>) -> bool {
+        if Arc::strong_count(self) != 1 {
+            return false;
         }
+        // Acquire: pairs with the Release with which a seat was given up, so that its fillings are seen.
+        fence(Ordering::Acquire);
+        self.is_empty()
     }
+}
 
-    /// # Safety
-    ///
-    /// `task` is linked in the shard whose lock the caller holds, and the caller holds no other
-    /// reference to its links.
-    unsafe fn links<'a>(task: NonNull<TaskMeta>) -> &'a mut Inner {
-        // SAFETY: the caller's promise, which is INVARIANT R1 and R2.
-        let task = unsafe { task.as_ref() };
-        // SAFETY: as above.
-        unsafe { &mut *task.links.0.get() }
+impl Seat {
+    #[inline]
+    fn place(&mut self) -> Option<Place> {
+        let slot = self.block.slots.get(usize::from(self.next))?;
+        let id = TaskId::new(self.first + u64::from(self.next));
+        self.next += 1;
+        Some(Place { id, slot: SlotPointer(NonNull::from(slot)) })
     }
 }
 
 impl TaskMeta {
-    /// A reference to this task, while it is in the registry.
-    pub(crate) fn to_ref(&self) -> Option<TaskRef> {
-        let shard = self.runtime_ref().shared().registry.lock_shard(self.shard);
-        // SAFETY: INVARIANT R2: the lock of the task's shard is held.
-        let links = unsafe { &*self.links.0.get() };
-        let hold = links.hold.clone();
-        drop(shard);
+    /// Enters this new task, which `hold` keeps alive from now on.
+    ///
+    /// # Safety
+    ///
+    /// Once, before the task is scheduled, on the thread that took its place and has taken no other one since.
+    #[inline]
+    pub(crate) unsafe fn enter(&self, hold: Waker) {
+        // SAFETY: INVARIANT R1: nobody else knows of the task.
+        unsafe { *self.hold.0.get() = Some(hold) };
+        // SAFETY: INVARIANT R2: this thread has its seat in the block.
+        unsafe { self.slot.0.as_ref() }.fill(NonNull::from(self));
+    }
+
+    /// A reference to the task that is being polled on this thread.
+    ///
+    /// # Safety
+    ///
+    /// This thread polls the task.
+    pub(crate) unsafe fn to_ref(&self) -> Option<TaskRef> {
+        // SAFETY: INVARIANT R1: `hold` is taken after the last poll, on this thread.
+        let hold = unsafe { (*self.hold.0.get()).clone() };
         hold.map(|waker| TaskRef::from_parts(waker, NonNull::from(self)))
     }
+
+    /// The same for the epilogue, without counting a reference: valid until the task leaves.
+    ///
+    /// # Safety
+    ///
+    /// The task has ended on this thread and has not left yet.
+    pub(crate) unsafe fn lend_ref(&self) -> Option<ManuallyDrop<TaskRef>> {
+        // SAFETY: INVARIANT R1: `hold` is taken when the task leaves. The copy is never dropped.
+        let hold = unsafe { std::ptr::read(self.hold.0.get()) };
+        hold.map(|waker| ManuallyDrop::new(TaskRef::from_parts(waker, NonNull::from(self))))
+    }
+}
+
+/// Takes a task out of the registry at the end of its epilogue. It may be freed in this call.
+///
+/// # Safety
+///
+/// The task was entered, has ended on this thread, and this is called once. Nobody holds a reference to its metadata
+/// who does not hold a waker of it.
+#[inline]
+pub(crate) unsafe fn leave(task: NonNull<TaskMeta>) {
+    // SAFETY: INVARIANT R1: the task is in its slot.
+    let slot = unsafe { task.as_ref() }.slot.0;
+    // SAFETY: INVARIANT R2: the slot is not empty.
+    if unsafe { slot.as_ref() }.leave(task) {
+        // SAFETY: INVARIANT B1: `leave` has answered `true`.
+        unsafe { let_go(task) };
+    }
+}
+
+/// Gives up what kept a task alive.
+///
+/// # Safety
+///
+/// The task has left its slot, and it fell to the caller to let go of it (INVARIANT B1).
+unsafe fn let_go(task: NonNull<TaskMeta>) {
+    let hold = {
+        // SAFETY: INVARIANT R1: `hold` keeps the metadata alive until it is dropped, which is below.
+        let meta = unsafe { task.as_ref() };
+        let runtime = meta.runtime_ref().shared();
+        if runtime.phase() != Phase::Open {
+            runtime.wake_waiting();
+        }
+        // SAFETY: INVARIANT B1: it fell to the caller alone.
+        unsafe { (*meta.hold.0.get()).take() }
+    };
+    drop(hold);
 }
