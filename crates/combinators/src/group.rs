@@ -10,7 +10,8 @@
 //! Files: [`spawn`], [`ready`], [`start`] and [`builder`] (the ways in), [`station`] (what all share),
 //! [`state`] and [`roster`] (what it keeps under its lock), [`limit`] (slots and the queue), [`policy`] and
 //! [`policies`] (who is cancelled when), [`sink`] and [`output`] (a child's way out), [`scope`] and [`desk`] (the group's
-//! future), [`error`], [`tree`] and [`flat_drop`] (what it returns).
+//! future), [`error`], [`tree`] and [`flat_drop`] (what it returns). Built upon these: [`supervisor`]
+//! (children that are started again).
 
 mod builder;
 mod desk;
@@ -28,6 +29,7 @@ mod spawn;
 mod start;
 mod state;
 mod station;
+mod supervisor;
 mod tree;
 
 use std::any::{TypeId, type_name};
@@ -48,6 +50,7 @@ pub use self::ready::SpawnReady;
 pub use self::scope::GroupScope;
 pub use self::spawn::ChildBuilder;
 pub use self::start::{Ready, Start, StartError};
+pub use self::supervisor::{Restart, RestartsExhausted, Supervisor};
 
 /// A group of tasks that ends only when all of them have ended: asyncio's `TaskGroup` (law G1).
 ///

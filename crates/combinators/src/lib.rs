@@ -4,6 +4,7 @@
 //! | to … | use |
 //! |---|---|
 //! | spawn tasks that end before the block does | [`TaskGroup`] |
+//! | start children again when they fail | [`Supervisor`] with a [`Backoff`] |
 //! | run several futures or tasks and get all their values | [`gather()`], [`gather_all`] |
 //! | wait until some or all tasks have ended | [`wait()`], [`as_completed()`] |
 //! | take the first that ends, or the first that succeeds | [`race()`], [`first_success`] |
@@ -33,7 +34,8 @@ pub use backoff::{Backoff, Pauses};
 pub use gather::{AsBranch, BranchExt, Gather, Gatherable, LeaveRunning, ReturnErrors, gather, gather_all};
 pub use group::{
     ChildBuilder, ChildEnd, ChildError, ChildOutput, Closed, GroupBuilder, GroupError, GroupId, GroupScope,
-    InGroup, Next, Policy, Ready, SpawnReady, Start, StartError, TaskGroup,
+    InGroup, Next, Policy, Ready, Restart, RestartsExhausted, SpawnReady, Start, StartError, Supervisor,
+    TaskGroup,
 };
 pub use race::{AllFailed, FirstSuccess, Race, Racers, first_success, race};
 pub use retry::{retry, retry_if};

@@ -186,7 +186,7 @@ impl<E: 'static, T: 'static> Desk<E, T> {
     }
 
     fn error(&self, children: Vec<ChildError<E>>, cancelled: bool) -> GroupError<E> {
-        GroupError { group: self.station.source.clone(), children, cancelled }
+        GroupError { group: self.station.source.clone(), children, cancelled, exhausted: None }
     }
 }
 
@@ -210,7 +210,7 @@ impl<E: 'static, T> Drop for Desk<E, T> {
             return;
         }
         if let Some(error) = self.body_error.take() {
-            self.station.record(self.body_origin(), error);
+            self.station.record(ChildError::new(self.body_origin(), error));
         }
         self.station.abandon(CancelReason::new(CancelKind::ParentCancelled));
     }

@@ -8,6 +8,7 @@ use std::panic::Location;
 use brigade_core::{BoxError, TaskError, TaskId};
 
 use super::flat_drop::flat_drop;
+use super::supervisor::RestartsExhausted;
 use super::tree;
 use crate::sync::Arc;
 
@@ -41,6 +42,8 @@ pub struct GroupError<E: 'static> {
     pub(super) group: Source,
     pub(super) children: Vec<ChildError<E>>,
     pub(super) cancelled: bool,
+    /// Boxed: only the group of a supervisor that has given up has it.
+    pub(super) exhausted: Option<Box<RestartsExhausted>>,
 }
 
 /// Which group it was.
@@ -101,6 +104,13 @@ impl<E: 'static> GroupError<E> {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled
+    }
+
+    /// Why the supervisor gave up whose group this is; `None` for any other group, and for a supervisor
+    /// that was ended from outside. See [`Supervisor`](crate::Supervisor).
+    #[must_use]
+    pub fn exhausted(&self) -> Option<&RestartsExhausted> {
+        self.exhausted.as_deref()
     }
 
     /// The name of the group, if it was given one.

@@ -115,7 +115,7 @@ impl<E: 'static> Turn<E> {
 }
 
 /// Whether somebody has asked the task that is being polled to end.
-fn is_cancelled() -> bool {
+pub(super) fn is_cancelled() -> bool {
     current_task().is_some_and(|task| task.state() == TaskState::Cancelling)
 }
 
@@ -139,6 +139,8 @@ pub(super) enum Entry {
     WithSlot,
     /// A service needs none.
     Service,
+    /// A service with this place in the order of dismissal.
+    Ranked(u64),
 }
 
 /// The slot of somebody who is not a child yet; given back when it is dropped.

@@ -17,11 +17,11 @@ const KEPT_PLACES: usize = 64;
 #[derive(Default)]
 pub(super) struct Roster {
     places: Slab<Place>,
-    /// The services by order of spawn.
-    services: BTreeMap<u64, usize>,
+    /// The services in the order in which they are relied on: by rank.
+    services: BTreeMap<Rank, usize>,
     next_service: u64,
     /// The service that was dismissed and has not ended.
-    dismissed: Option<u64>,
+    dismissed: Option<Rank>,
     pub(super) slots: Option<Slots>,
 }
 
@@ -38,7 +38,16 @@ pub(super) struct Place {
 enum Role {
     /// With a ticket if it had to wait for its slot.
     Ordinary(Option<Ticket>),
-    Service(u64),
+    Service(Rank),
+}
+
+/// Where a service stands among the services. They are dismissed from the last one backwards.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Rank {
+    /// When it was spawned; its place in the plan if it is supervised, however often it was restarted.
+    order: u64,
+    /// Tells a child from the one that it replaces, which may not have left the books yet.
+    serial: u64,
 }
 
 /// Why somebody does not get in.
@@ -69,13 +78,15 @@ impl Roster {
             },
             _ => None,
         };
+        let serial = self.next_service;
         let role = match entry {
-            Entry::Service => Role::Service(self.next_service),
+            Entry::Service => Role::Service(Rank { order: serial, serial }),
+            Entry::Ranked(order) => Role::Service(Rank { order, serial }),
             _ => Role::Ordinary(ticket),
         };
         let key = self.places.insert(Place { task: None, role, next: Next::Continue });
-        if let Role::Service(number) = role {
-            self.services.insert(number, key);
+        if let Role::Service(rank) = role {
+            self.services.insert(rank, key);
             self.next_service += 1;
         }
         Ok(Reserved { key, ticket })
@@ -87,7 +98,7 @@ impl Roster {
         place.task = Some(task);
         match place.role {
             Role::Ordinary(_) => true,
-            Role::Service(number) => self.dismissed == Some(number),
+            Role::Service(rank) => self.dismissed == Some(rank),
         }
     }
 
@@ -100,22 +111,22 @@ impl Roster {
         let left = match (place.role, &mut self.slots) {
             (Role::Ordinary(ticket), Some(slots)) => slots.leave(ticket),
             (Role::Ordinary(_), None) => Left::default(),
-            (Role::Service(number), _) => {
-                self.services.remove(&number);
-                self.dismissed.take_if(|dismissed| *dismissed == number);
+            (Role::Service(rank), _) => {
+                self.services.remove(&rank);
+                self.dismissed.take_if(|dismissed| *dismissed == rank);
                 Left::default()
             }
         };
         (place, left)
     }
 
-    /// The youngest service, unless another has to end before it, or an ordinary child is left.
+    /// The last service, unless another has to end before it, or an ordinary child is left.
     pub(super) fn dismiss(&mut self) -> Option<Option<TaskRef>> {
         if self.dismissed.is_some() || self.places.len() > self.services.len() {
             return None;
         }
-        let (&number, &key) = self.services.last_key_value()?;
-        self.dismissed = Some(number);
+        let (&rank, &key) = self.services.last_key_value()?;
+        self.dismissed = Some(rank);
         Some(self.places[key].task.clone())
     }
 

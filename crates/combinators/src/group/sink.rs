@@ -4,8 +4,8 @@
 use brigade_core::scope::Sink;
 use brigade_core::{TaskError, TaskRef};
 
-use super::error::Origin;
-use super::output::{InGroup, Raised};
+use super::error::{ChildError, Origin};
+use super::output::{GroupId, InGroup, Raised};
 use super::policies::ChildEnd;
 use super::station::Station;
 use crate::sync::Arc;
@@ -45,25 +45,28 @@ impl<T, E: 'static> Sink<T, Raised<E>> for ToGroup<E> {
         task: &dyn Fn() -> TaskRef,
     ) -> Result<T, TaskError<InGroup>> {
         self.judge(&outcome, task);
-        let error = match outcome {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        if let TaskError::Cancelled(reason) = error {
-            return Err(TaskError::Cancelled(reason));
-        }
-        let task = task();
-        let child =
-            Origin { name: task.name(), id: Some(task.id()), location: task.location(), is_body: false };
-        let told = match &error {
-            TaskError::Panicked(panic) => TaskError::Panicked(panic.clone()),
-            _ => TaskError::Failed(InGroup {
-                group: self.station.id,
-                child: task.id(),
-                name: child.name.clone(),
-            }),
-        };
-        self.station.record(child, error.map(|Raised(error)| error));
-        Err(told)
+        let (told, error) = part(outcome, self.station.id, task);
+        error.into_iter().for_each(|error| self.station.record(error));
+        told
     }
+}
+
+/// What the child's handle says of an outcome, and the error or the panic in it.
+pub(super) fn part<T, E: 'static>(
+    outcome: Result<T, TaskError<Raised<E>>>,
+    group: GroupId,
+    task: &dyn Fn() -> TaskRef,
+) -> (Result<T, TaskError<InGroup>>, Option<ChildError<E>>) {
+    let error = match outcome {
+        Ok(value) => return (Ok(value), None),
+        Err(TaskError::Cancelled(reason)) => return (Err(TaskError::Cancelled(reason)), None),
+        Err(error) => error,
+    };
+    let task = task();
+    let child = Origin { name: task.name(), id: Some(task.id()), location: task.location(), is_body: false };
+    let told = match &error {
+        TaskError::Panicked(panic) => TaskError::Panicked(panic.clone()),
+        _ => TaskError::Failed(InGroup { group, child: task.id(), name: child.name.clone() }),
+    };
+    (Err(told), Some(ChildError::new(child, error.map(|Raised(error)| error))))
 }

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::panic::Location;
 
-use brigade_core::scope::{SpawnOptions, prepare, prepare_local, stillborn, warn};
+use brigade_core::scope::{Sink, SpawnOptions, prepare, prepare_local, stillborn, warn};
 use brigade_core::{CancelKind, CancelReason, Handle, Task};
 
 use super::TaskGroup;
 use super::limit::{Entry, Turn};
-use super::output::{Child, ChildOutput, Closed, InGroup};
+use super::output::{Child, ChildOutput, Closed, InGroup, Raised};
 use super::policy::Phase;
 use super::ready::SpawnReady;
 use super::roster::{Refused, Reserved};
@@ -83,6 +83,20 @@ where
         self.order(Entry::NowOrNever).launch(future)
     }
 
+    /// The same for a combinator that spawns in the name of its caller.
+    pub(crate) fn try_spawn_at<F>(
+        self,
+        location: &'static Location<'static>,
+        future: F,
+    ) -> Result<ChildTask<F, E>, Closed<F>>
+    where
+        F: Future + Send + 'static,
+        F::Output: ChildOutput<E>,
+    {
+        let label = Label { name: self.name, location };
+        Order { group: self.group, label, entry: Entry::NowOrNever }.launch(future)
+    }
+
     /// Waits for a slot and spawns the child then; see [`TaskGroup::spawn_ready`].
     ///
     /// # Cancellation
@@ -154,8 +168,8 @@ impl<E> fmt::Debug for ChildBuilder<'_, E> {
 /// How a child is called, and where it was spawned.
 #[derive(Clone)]
 pub(super) struct Label {
-    name: Option<Arc<str>>,
-    location: &'static Location<'static>,
+    pub(super) name: Option<Arc<str>>,
+    pub(super) location: &'static Location<'static>,
 }
 
 /// One spawn.
@@ -174,13 +188,27 @@ where
         F: Future + Send + 'static,
         F::Output: ChildOutput<E>,
     {
+        self.launch_into(future, |key| self.sink(key))
+    }
+
+    /// The same with a way of its own for the child's outcome.
+    pub(super) fn launch_into<F, S>(
+        &self,
+        future: F,
+        sink: impl FnOnce(usize) -> S,
+    ) -> Result<ChildTask<F, E>, Closed<F>>
+    where
+        F: Future + Send + 'static,
+        F::Output: ChildOutput<E>,
+        S: Sink<<F::Output as ChildOutput<E>>::Ok, Raised<E>, Error = InGroup> + Send,
+    {
         let runtime = self.runtime();
         let place = match Place::reserve(self.group, self.entry) {
             Ok(place) => place,
             Err(why) => return Err(Closed { future, full: why == Refused::Full }),
         };
         let child = Child::new(future, place.turn());
-        match prepare(&runtime, self.options(place.at.key), child, self.sink(place.at.key)) {
+        match prepare(&runtime, self.options(place.at.key), child, sink(place.at.key)) {
             Ok(prepared) => {
                 self.group.station.seat(place.keep(), prepared.task_ref());
                 Ok(prepared.start())
@@ -212,7 +240,7 @@ where
 
     /// Never a silently lost task, never a panic: the task that comes back has been cancelled before
     /// it began.
-    fn refuse<F>(self, future: F) -> ChildTask<F, E>
+    pub(super) fn refuse<F>(self, future: F) -> ChildTask<F, E>
     where
         F: Future + 'static,
         F::Output: ChildOutput<E>,

@@ -14,7 +14,7 @@ use std::time::Duration;
 use brigade_core::scope::{Level, Owner, is_aborting, report_adoption, report_unobserved, warn};
 use brigade_core::{CancelReason, Handle, Panic, TaskError, TaskRef};
 
-use super::error::{ChildError, Origin, Source};
+use super::error::{ChildError, Source};
 use super::limit::{Asked, Entry, Ticket};
 use super::output::GroupId;
 use super::policies::{ChildEnd, Next, Policy};
@@ -96,14 +96,14 @@ impl<E: 'static> Station<E> {
     }
 
     /// An error of a child, before the child's own outcome is readable.
-    pub(super) fn record(&self, child: Origin, error: TaskError<E>) {
+    pub(super) fn record(&self, error: ChildError<E>) {
         let mut state = self.lock();
         if state.phase != Phase::Over {
-            state.errors.push(ChildError::new(child, error));
+            state.errors.push(error);
             return;
         }
         drop(state);
-        self.report(&ChildError::new(child, error));
+        self.report(&error);
     }
 
     /// The body has ended with a value. `false`: one was given to `finish` before.
@@ -228,13 +228,18 @@ impl<E: 'static> Station<E> {
         errors.iter().for_each(|error| self.report(error));
     }
 
-    fn report(&self, error: &ChildError<E>) {
-        let message = match error.error() {
+    /// Nobody will get this error (law T6).
+    pub(super) fn report(&self, error: &ChildError<E>) {
+        report_unobserved(error.name(), self.describe(error), error.location());
+    }
+
+    /// An error or a panic in words.
+    pub(super) fn describe(&self, error: &ChildError<E>) -> String {
+        match error.error() {
             TaskError::Failed(error) => (self.describe)(error),
             TaskError::Panicked(panic) => panic.to_string(),
-            TaskError::Cancelled(_) => return,
-        };
-        report_unobserved(error.name(), message, error.location());
+            TaskError::Cancelled(reason) => format!("{reason:?}"),
+        }
     }
 
     /// Gives up a child's place, and does what its end leads to.
@@ -306,7 +311,7 @@ impl<E: Send + 'static> Owner for Station<E> {
 }
 
 /// Aborts a task whose grace is over, and names it (law C13).
-fn abort(task: &TaskRef, grace: &str) {
+pub(super) fn abort(task: &TaskRef, grace: &str) {
     let (name, place) = (task.name(), task.location());
     warn(format!("task `{name}` (spawned at {place}) did not end within {grace}; it was aborted"));
     task.abort();

@@ -54,6 +54,10 @@ fn write_head<E: 'static>(group: &GroupError<E>, f: &mut fmt::Formatter<'_>) -> 
         0 => write!(f, "no error in {}", group.group),
         1 => write!(f, "1 error in {}", group.group),
         count => write!(f, "{count} errors in {}", group.group),
+    }?;
+    match &group.exhausted {
+        Some(exhausted) => write!(f, ": {exhausted}"),
+        None => Ok(()),
     }
 }
 
@@ -105,7 +109,12 @@ impl<E: 'static> Level<E> {
     }
 
     fn close(self) -> (Option<Origin>, GroupError<E>, GroupError<E>) {
-        let part = |children, cancelled| GroupError { group: self.shape.group.clone(), children, cancelled };
+        let part = |children, cancelled| GroupError {
+            group: self.shape.group.clone(),
+            children,
+            cancelled,
+            exhausted: self.shape.exhausted.clone(),
+        };
         (self.origin, part(self.matching, false), part(self.rest, self.shape.cancelled))
     }
 }
