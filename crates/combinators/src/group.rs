@@ -10,13 +10,14 @@
 //! Files: [`spawn`], [`ready`], [`start`] and [`builder`] (the ways in), [`station`] (what all share),
 //! [`state`] and [`roster`] (what it keeps under its lock), [`limit`] (slots and the queue), [`policy`] and
 //! [`policies`] (who is cancelled when), [`sink`] and [`output`] (a child's way out), [`scope`] and [`desk`] (the group's
-//! future), [`error`], [`tree`] and [`flat_drop`] (what it returns). Built upon these: [`supervisor`]
-//! (children that are started again).
+//! future), [`error`], [`tree`] and [`flat_drop`] (what it returns). Built upon these: [`keyed`] (children by
+//! key) and [`supervisor`] (children that are started again).
 
 mod builder;
 mod desk;
 mod error;
 mod flat_drop;
+mod keyed;
 mod limit;
 mod output;
 mod policies;
@@ -44,6 +45,7 @@ use crate::sync::Arc;
 
 pub use self::builder::GroupBuilder;
 pub use self::error::{ChildError, GroupError};
+pub use self::keyed::{Deduplicated, Keyed};
 pub use self::output::{ChildOutput, Closed, GroupId, InGroup};
 pub use self::policies::{ChildEnd, Next, Policy};
 pub use self::ready::SpawnReady;

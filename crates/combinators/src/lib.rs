@@ -33,9 +33,9 @@ pub use as_completed::{AsCompleted, NextCompleted, as_completed};
 pub use backoff::{Backoff, Pauses};
 pub use gather::{AsBranch, BranchExt, Gather, Gatherable, LeaveRunning, ReturnErrors, gather, gather_all};
 pub use group::{
-    ChildBuilder, ChildEnd, ChildError, ChildOutput, Closed, GroupBuilder, GroupError, GroupId, GroupScope,
-    InGroup, Next, Policy, Ready, Restart, RestartsExhausted, SpawnReady, Start, StartError, Supervisor,
-    TaskGroup,
+    ChildBuilder, ChildEnd, ChildError, ChildOutput, Closed, Deduplicated, GroupBuilder, GroupError, GroupId,
+    GroupScope, InGroup, Keyed, Next, Policy, Ready, Restart, RestartsExhausted, SpawnReady, Start,
+    StartError, Supervisor, TaskGroup,
 };
 pub use race::{AllFailed, FirstSuccess, Race, Racers, first_success, race};
 pub use retry::{retry, retry_if};
