@@ -7,7 +7,7 @@ pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
-pub(crate) use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+pub(crate) use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Stands for the order of the sequentially consistent accesses around it, which loom does not model, except of fences.
 #[inline(always)]

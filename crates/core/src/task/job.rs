@@ -34,7 +34,7 @@ thread_local! {
     static DROPPED: RefCell<Vec<Runnable<TaskMeta>>> = const { RefCell::new(Vec::new()) };
     static DROPPING: Cell<bool> = const { Cell::new(false) };
     /// The runtime for which this thread scheduled last.
-    static KEPT: RefCell<Option<Handle>> = const { RefCell::new(None) };
+    static KEPT: Cell<Option<Handle>> = const { Cell::new(None) };
 }
 
 /// A task that is scheduled: a backend runs it soon, by [`Job::run`] (law B1).
@@ -54,11 +54,10 @@ impl Job {
     ///
     /// Never panics: a panic of the task is its outcome.
     pub fn run(mut self) -> bool {
-        match self.runnable.take() {
-            Some(runnable) if on_its_thread(runnable.metadata()) => run(runnable),
-            Some(runnable) => leak(runnable),
-            None => false,
-        }
+        let Some(runnable) = self.runnable.take() else { return false };
+        // Nothing is left to drop, and asking whether there is costs more than the rest of this function.
+        std::mem::forget(self);
+        if on_its_thread(runnable.metadata()) { run(runnable) } else { leak(runnable) }
     }
 
     /// The number of the task.
@@ -107,31 +106,23 @@ pub(crate) fn schedule(runnable: Runnable<TaskMeta>, info: async_task::ScheduleI
 /// still running here. So a reference to the runtime is held meanwhile: the one that this thread keeps
 /// from the last time, since a fresh clone would contend with every other thread.
 pub(crate) fn hand_over(runnable: Runnable<TaskMeta>, woken_while_running: bool, fresh: bool) {
-    let mut runnable = Some(runnable);
-    let give = |runtime: &Handle, runnable: Runnable<TaskMeta>| {
-        let home = runnable.metadata().home.map(|home| home.worker);
-        let info = ScheduleInfo { woken_while_running, home, fresh };
-        runtime.backend().schedule(Job::new(runnable), info);
+    let kept = KEPT.try_with(Cell::take).ok().flatten();
+    let runtime = match kept {
+        Some(known) if known.is_same(runnable.metadata().runtime_ref()) => known,
+        _ => runnable.metadata().runtime(),
     };
-    let _ = KEPT.try_with(|kept| {
-        let wanted = runnable.as_ref()?.metadata().runtime_ref();
-        if !kept.try_borrow().ok()?.as_ref().is_some_and(|known| known.is_same(wanted)) {
-            let former = kept.try_borrow_mut().ok()?.replace(wanted.clone());
-            drop(former);
-        }
-        let runtime = kept.try_borrow().ok()?;
-        give(runtime.as_ref()?, runnable.take()?);
-        Some(())
-    });
-    if let Some(runnable) = runnable {
-        give(&runnable.metadata().runtime(), runnable);
-    }
+    let home = runnable.metadata().home.map(|home| home.worker);
+    let info = ScheduleInfo { woken_while_running, home, fresh };
+    runtime.backend().schedule(Job::new(runnable), info);
+    let former = KEPT.try_with(|kept| kept.replace(Some(runtime)));
+    drop(former);
 }
 
 /// Lets go of the runtime that this thread kept; see [`hand_over`].
 pub(crate) fn forget_runtime() {
-    let former = KEPT.try_with(|kept| kept.try_borrow_mut().ok().and_then(|mut kept| kept.take()));
+    let former = KEPT.try_with(Cell::take);
     drop(former);
+    registry::give_up_seat();
 }
 
 /// Notes that the task's outcome is on its way out of the poll that is going on.
@@ -224,8 +215,8 @@ fn leak(runnable: Runnable<TaskMeta>) -> bool {
 impl Job {
     /// Hands a new task to its backend.
     pub(crate) fn start(mut self) {
-        if let Some(runnable) = self.runnable.take() {
-            hand_over(runnable, false, true);
-        }
+        let Some(runnable) = self.runnable.take() else { return };
+        std::mem::forget(self);
+        hand_over(runnable, false, true);
     }
 }

@@ -13,7 +13,7 @@ use crate::task::id::TaskId;
 use crate::task::joiner::Joiner;
 use crate::task::late::Late;
 use crate::task::output::Owner;
-use crate::task::registry::{Hold, Place, SlotPointer};
+use crate::task::registry::{Hold, Place};
 use crate::task::state::{CancelOutcome, TaskState, TaskWord};
 
 const PENDING: u8 = 0;
@@ -26,7 +26,7 @@ const SUSPENDED: u8 = 2;
 /// |---|---|
 /// | `word` | anybody; see `state.rs` |
 /// | `phase` | written by the polling thread, read by anybody |
-/// | `slot`, `hold` | the registry; see `registry.rs` |
+/// | `place`, `hold` | the registry; see `registry.rs` |
 /// | `node` | published once by the root, read by anybody |
 /// | `late` | anybody, under its lock |
 /// | `joiner` | see `joiner.rs` |
@@ -35,13 +35,11 @@ pub(crate) struct TaskMeta {
     pub(crate) word: TaskWord,
     phase: AtomicU8,
     pub(crate) home: Option<LocalHome>,
-    id: TaskId,
     pub(crate) parent: Option<TaskId>,
     pub(crate) location: &'static Location<'static>,
-    runtime: Handle,
     pub(crate) owner: Option<(Arc<dyn Owner>, usize)>,
     pub(crate) locals: Locals,
-    pub(crate) slot: SlotPointer,
+    pub(crate) place: Place,
     pub(crate) hold: Hold,
     pub(crate) node: OnceLock<Arc<Node>>,
     late: Mutex<Late>,
@@ -61,7 +59,6 @@ pub(crate) struct Parts {
     pub(crate) home: Option<LocalHome>,
     pub(crate) parent: Option<TaskId>,
     pub(crate) location: &'static Location<'static>,
-    pub(crate) runtime: Handle,
     pub(crate) owner: Option<(Arc<dyn Owner>, usize)>,
     pub(crate) name: Option<Arc<str>>,
 }
@@ -77,13 +74,11 @@ impl TaskMeta {
             word: TaskWord::new(),
             phase: AtomicU8::new(PENDING),
             home: parts.home,
-            id: parts.place.id,
             parent: parts.parent,
             location: parts.location,
-            runtime: parts.runtime,
             owner: parts.owner,
             locals: Locals::capture(),
-            slot: parts.place.slot,
+            place: parts.place,
             hold: Hold::new(),
             node: OnceLock::new(),
             late: Mutex::new(late),
@@ -92,15 +87,15 @@ impl TaskMeta {
     }
 
     pub(crate) fn id(&self) -> TaskId {
-        self.id
+        self.place.id()
     }
 
     pub(crate) fn runtime(&self) -> Handle {
-        self.runtime.clone()
+        self.runtime_ref().clone()
     }
 
     pub(crate) fn runtime_ref(&self) -> &Handle {
-        &self.runtime
+        self.place.runtime()
     }
 
     pub(crate) fn late(&self) -> MutexGuard<'_, Late> {
@@ -108,7 +103,7 @@ impl TaskMeta {
     }
 
     pub(crate) fn name(&self) -> Arc<str> {
-        self.given_name().unwrap_or_else(|| default_name(self.id))
+        self.given_name().unwrap_or_else(|| default_name(self.id()))
     }
 
     pub(crate) fn given_name(&self) -> Option<Arc<str>> {

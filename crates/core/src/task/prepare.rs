@@ -23,6 +23,7 @@ use crate::task::job::{self, Job};
 use crate::task::meta::{LocalHome, Parts, TaskMeta};
 use crate::task::output::{Owner, Sink, TaskOutput};
 use crate::task::reference::TaskRef;
+use crate::task::registry::Place;
 use crate::task::root::Root;
 
 /// How a task shall be built.
@@ -247,16 +248,15 @@ where
 {
     let owned = options.owner.is_some();
     let meta = TaskMeta::new(Parts {
-        place: runtime.shared().registry.place(),
+        place: Place::take(runtime),
         home: home.map(|worker| LocalHome { worker, thread: context::thread_token() }),
         parent: context::with_task(|task| task.map(TaskMeta::id)),
         location: options.location,
-        runtime: runtime.clone(),
         owner: options.owner,
         name: options.name,
     });
     let (runnable, task) = allocate(meta, future, sink);
-    // SAFETY: INVARIANT R2: the place was taken above, on this thread, and the task is new.
+    // SAFETY: INVARIANT R1: the task is new.
     unsafe { runnable.metadata().enter(runnable.waker()) };
     let reference = TaskRef::from_parts(runnable.waker(), NonNull::from(runnable.metadata()));
     let parts = HandleParts { reference, output: Detach(Some(task)) };

@@ -11,21 +11,21 @@
 //! | `SEAT` | its thread |
 //! | `hold` of a task | written before the task's slot is filled; cloned by the looker and by the poll of the task itself; taken by the one who lets go |
 //!
+//! A block belongs to its tasks and to the thread that has its seat there; the registry only knows it. So it is the block
+//! that holds the runtime, and counting its references is nothing that all threads contend for.
+//!
 //! INVARIANT R1: a task is in its slot from before its first schedule until after its epilogue, and as long as it is
 //! there `hold` has a waker of it; so the metadata is valid, and async-task never closes a task whose handle and wakers
 //! are gone.
-//!
-//! INVARIANT R2: a block is reused or freed only if no thread has its seat there and all of its slots are empty. A slot
-//! is emptied by the last access to it.
 
 use std::cell::{RefCell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::sync::atomic::fence;
 use std::task::Waker;
 
+use crate::runtime::handle::Handle;
 use crate::runtime::shared::Phase;
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{Arc, Mutex, Weak, lock};
 use crate::task::id::TaskId;
 use crate::task::meta::TaskMeta;
 use crate::task::reference::TaskRef;
@@ -34,55 +34,43 @@ use crate::task::slot::Slot;
 /// How many places a block has, and how many numbers of tasks go with it.
 const BLOCK: u8 = 64;
 
-/// How many blocks a thread that needs one looks at, to find one that nobody uses.
+/// How many blocks a thread that needs a new one looks at, to forget those that are gone.
 const LOOKS: usize = 4;
 
 /// The places of one runtime's tasks.
 pub(crate) struct Registry {
-    /// Tells the registries of one process apart.
-    serial: u64,
     blocks: Mutex<Blocks>,
 }
 
 struct Blocks {
-    all: Vec<Arc<Block>>,
+    all: Vec<Weak<Block>>,
     /// The first number of the next block.
     next: u64,
-    /// Where the next search begins.
+    /// Where the next look begins.
     cursor: usize,
-    /// Blocks in which a thread without a seat has entered a task.
-    kept: Vec<Arc<Block>>,
 }
 
 struct Block {
+    runtime: Handle,
+    first: u64,
     slots: [Slot<TaskMeta>; BLOCK as usize],
 }
 
 /// Where a thread enters its next task.
 struct Seat {
-    serial: u64,
-    first: u64,
-    next: u8,
     block: Arc<Block>,
+    next: u8,
 }
 
 thread_local! {
     static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
 }
 
-/// A place that was given to a task, with the task's number.
+/// The place of a task, which decides on its number.
 pub(crate) struct Place {
-    pub(crate) id: TaskId,
-    pub(crate) slot: SlotPointer,
+    block: Arc<Block>,
+    index: u8,
 }
-
-/// The slot of a task.
-pub(crate) struct SlotPointer(NonNull<Slot<TaskMeta>>);
-
-// SAFETY: INVARIANT R1 and R2: the slot is valid as long as the task is in it, and it is made to be shared.
-unsafe impl Send for SlotPointer {}
-// SAFETY: as above.
-unsafe impl Sync for SlotPointer {}
 
 /// What keeps a registered task alive; see the module.
 pub(crate) struct Hold(UnsafeCell<Option<Waker>>);
@@ -97,29 +85,59 @@ impl Hold {
     }
 }
 
-impl Registry {
-    pub(crate) fn new() -> Registry {
-        static SERIAL: AtomicU64 = AtomicU64::new(1);
-        let blocks = Blocks { all: Vec::new(), next: 1, cursor: 0, kept: Vec::new() };
-        // Relaxed: only uniqueness is asked for.
-        Registry { serial: SERIAL.fetch_add(1, Ordering::Relaxed), blocks: Mutex::new(blocks) }
-    }
-
-    /// A place for a new task. It must be filled before this thread asks for another one, or never.
+impl Place {
+    /// A place for a new task.
     #[inline]
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn take(runtime: &Handle) -> Place {
         let known = SEAT.try_with(|seat| {
             let mut seat = seat.borrow_mut();
-            seat.as_mut().filter(|seat| seat.serial == self.serial)?.place()
+            seat.as_mut().filter(|seat| seat.block.runtime.is_same(runtime))?.place()
         });
-        known.ok().flatten().unwrap_or_else(|| self.place_in_new_block())
+        known.ok().flatten().unwrap_or_else(|| Place::in_new_block(runtime))
+    }
+
+    pub(crate) fn id(&self) -> TaskId {
+        TaskId::new(self.block.first + u64::from(self.index))
+    }
+
+    #[inline]
+    pub(crate) fn runtime(&self) -> &Handle {
+        &self.block.runtime
+    }
+
+    fn slot(&self) -> &Slot<TaskMeta> {
+        &self.block.slots[usize::from(self.index)]
+    }
+
+    #[cold]
+    fn in_new_block(runtime: &Handle) -> Place {
+        let block = runtime.shared().registry.add_block(runtime);
+        let place = Place { block: block.clone(), index: 0 };
+        // A thread at its end keeps no seat.
+        let former = SEAT.try_with(|seat| seat.borrow_mut().replace(Seat { block, next: 1 }));
+        drop(former);
+        place
+    }
+}
+
+/// Gives up this thread's seat, and with it a reference to the runtime.
+pub(crate) fn give_up_seat() {
+    let seat = SEAT.try_with(|seat| seat.borrow_mut().take());
+    drop(seat);
+}
+
+impl Registry {
+    pub(crate) fn new() -> Registry {
+        Registry { blocks: Mutex::new(Blocks { all: Vec::new(), next: 1, cursor: 0 }) }
     }
 
     /// The unfinished tasks by their numbers. Linear in how many there were at a time, but for the sorting.
     pub(crate) fn snapshot(&self) -> Vec<TaskRef> {
         let (mut tasks, mut left) = (Vec::new(), Vec::new());
         let blocks = lock(&self.blocks);
-        for slot in blocks.all.iter().flat_map(|block| &block.slots) {
+        // Kept until the lock is gone: the end of a block may be the end of the runtime.
+        let known: Vec<_> = blocks.all.iter().filter_map(Weak::upgrade).collect();
+        for slot in known.iter().flat_map(|block| &block.slots) {
             let Some(task) = slot.begin_look() else { continue };
             // SAFETY: INVARIANT R1: the task is in its slot until `end_look`.
             let meta = unsafe { task.as_ref() };
@@ -143,54 +161,33 @@ impl Registry {
         // From where somebody was the last time: the shutdown asks again at the end of each task.
         let (cursor, count) = (blocks.cursor, blocks.all.len());
         let mut order = (0..count).map(|offset| (cursor + offset) % count);
-        let full = order.find(|&index| !blocks.all[index].is_empty());
+        let full = order.find(|&index| blocks.all[index].upgrade().is_some_and(|block| !block.is_empty()));
         blocks.cursor = full.unwrap_or(0);
         full.is_none()
     }
 
-    #[cold]
-    fn place_in_new_block(&self) -> Place {
+    fn add_block(&self, runtime: &Handle) -> Arc<Block> {
         let mut blocks = lock(&self.blocks);
-        let block = blocks.take_idle().unwrap_or_else(|| blocks.add());
-        let first = blocks.next;
+        blocks.forget_some();
+        let (first, slots) = (blocks.next, std::array::from_fn(|_| Slot::new()));
+        let block = Arc::new(Block { runtime: runtime.clone(), first, slots });
         blocks.next += u64::from(BLOCK);
-        drop(blocks);
-        let mut seat = Seat { serial: self.serial, first, next: 0, block };
-        let place = seat.place().expect("a new block has places");
-        if SEAT.try_with(|former| former.borrow_mut().take()).is_ok() {
-            SEAT.with(|current| *current.borrow_mut() = Some(seat));
-        } else {
-            // A thread at its end cannot keep a seat. The place is not filled yet, so for INVARIANT R2 the block stays
-            // taken until the runtime is gone.
-            lock(&self.blocks).kept.push(seat.block);
-        }
-        place
+        blocks.all.push(Arc::downgrade(&block));
+        block
     }
 }
 
 impl Blocks {
-    /// A block that nobody uses; if there are more, they are freed.
-    fn take_idle(&mut self) -> Option<Arc<Block>> {
-        let mut found = None;
+    /// Forgets blocks that are gone, a few at a time, but more than one comes.
+    fn forget_some(&mut self) {
         for _ in 0..LOOKS.min(self.all.len()) {
             self.cursor = if self.cursor < self.all.len() { self.cursor } else { 0 };
-            let block = &self.all[self.cursor];
-            if !block.is_idle() {
-                self.cursor += 1;
-            } else if found.is_none() {
-                found = Some(block.clone());
-                self.cursor += 1;
-            } else {
+            if self.all[self.cursor].strong_count() == 0 {
                 self.all.swap_remove(self.cursor);
+            } else {
+                self.cursor += 1;
             }
         }
-        found
-    }
-
-    fn add(&mut self) -> Arc<Block> {
-        let block = Arc::new(Block { slots: std::array::from_fn(|_| Slot::new()) });
-        self.all.push(block.clone());
-        block
     }
 }
 
@@ -198,25 +195,17 @@ impl Block {
     fn is_empty(&self) -> bool {
         self.slots.iter().all(Slot::is_empty)
     }
-
-    /// INVARIANT R2, for a block of the list.
-    fn is_idle(self: &Arc<Block>) -> bool {
-        if Arc::strong_count(self) != 1 {
-            return false;
-        }
-        // Acquire: pairs with the Release with which a seat was given up, so that its fillings are seen.
-        fence(Ordering::Acquire);
-        self.is_empty()
-    }
 }
 
 impl Seat {
     #[inline]
     fn place(&mut self) -> Option<Place> {
-        let slot = self.block.slots.get(usize::from(self.next))?;
-        let id = TaskId::new(self.first + u64::from(self.next));
+        let index = self.next;
+        if index == BLOCK {
+            return None;
+        }
         self.next += 1;
-        Some(Place { id, slot: SlotPointer(NonNull::from(slot)) })
+        Some(Place { block: self.block.clone(), index })
     }
 }
 
@@ -225,13 +214,12 @@ impl TaskMeta {
     ///
     /// # Safety
     ///
-    /// Once, before the task is scheduled, on the thread that took its place and has taken no other one since.
+    /// Once, before the task is scheduled.
     #[inline]
     pub(crate) unsafe fn enter(&self, hold: Waker) {
         // SAFETY: INVARIANT R1: nobody else knows of the task.
         unsafe { *self.hold.0.get() = Some(hold) };
-        // SAFETY: INVARIANT R2: this thread has its seat in the block.
-        unsafe { self.slot.0.as_ref() }.fill(NonNull::from(self));
+        self.place.slot().fill(NonNull::from(self));
     }
 
     /// A reference to the task that is being polled on this thread.
@@ -265,10 +253,12 @@ impl TaskMeta {
 /// who does not hold a waker of it.
 #[inline]
 pub(crate) unsafe fn leave(task: NonNull<TaskMeta>) {
-    // SAFETY: INVARIANT R1: the task is in its slot.
-    let slot = unsafe { task.as_ref() }.slot.0;
-    // SAFETY: INVARIANT R2: the slot is not empty.
-    if unsafe { slot.as_ref() }.leave(task) {
+    let left = {
+        // SAFETY: INVARIANT R1: the task is in its slot. The block is kept until nobody touches it.
+        let place = unsafe { &(*task.as_ptr()).place };
+        place.slot().leave(task)
+    };
+    if left {
         // SAFETY: INVARIANT B1: `leave` has answered `true`.
         unsafe { let_go(task) };
     }
