@@ -28,13 +28,13 @@ pub use brigade_core::{
 
 #[doc(inline)]
 pub use brigade_combinators::{
-    AllFailed, AsBranch, AsCompleted, Backoff, BranchExt, ChildBuilder, ChildEnd, ChildError, ChildOutput,
-    Closed, Deduplicated, FirstSuccess, Gather, Gatherable, GroupBuilder, GroupError, GroupId, GroupScope,
-    InGroup, Keyed, LeaveRunning, Limited, MoveOnAfter, Next, NextCompleted, Pauses, Policy, Race, Racers,
-    Ready, RescheduleError, Restart, RestartsExhausted, ReturnErrors, SpawnReady, Start, StartError,
-    Supervisor, TaskGroup, TaskHandle, TaskSet, TimedOut, Timeout, TimeoutScope, Wait, as_completed,
-    first_success, gather, gather_all, move_on_after, race, retry, retry_if, timeout, timeout_at, wait,
-    wait_for,
+    AllFailed, Amap, AsBranch, AsCompleted, Backoff, BranchExt, ChildBuilder, ChildEnd, ChildError,
+    ChildOutput, Closed, Deduplicated, FirstSuccess, Gather, Gatherable, GroupBuilder, GroupError, GroupId,
+    GroupScope, InGroup, Items, Keyed, LeaveRunning, Limited, Mapped, MoveOnAfter, Next, NextCompleted,
+    NextMapped, Pauses, Policy, Race, Racers, Ready, RescheduleError, Restart, RestartsExhausted,
+    ReturnErrors, SpawnReady, Start, StartError, Supervisor, TaskGroup, TaskHandle, TaskSet, TimedOut,
+    Timeout, TimeoutScope, Wait, amap, amap_iter, as_completed, first_success, gather, gather_all,
+    move_on_after, race, retry, retry_if, timeout, timeout_at, wait, wait_for,
 };
 
 #[doc(inline)]

@@ -7,6 +7,7 @@
 //! | start children again when they fail | [`Supervisor`] with a [`Backoff`] |
 //! | run several futures or tasks and get all their values | [`gather()`], [`gather_all`] |
 //! | wait until some or all tasks have ended | [`wait()`], [`as_completed()`] |
+//! | call an async function for every item of a stream or an iterator, so many at once | [`amap()`], [`amap_iter`] |
 //! | take the first that ends, or the first that succeeds | [`race()`], [`first_success`] |
 //! | give a future a certain time | [`timeout()`], [`timeout_at`], [`wait_for`], [`move_on_after`], [`Timeout::scope`] |
 //! | try again what has failed | [`retry()`], [`retry_if`] with a [`Backoff`] |
@@ -15,6 +16,7 @@
 //! what runs the tasks. Each function says under *Cancellation* what happens to each of its branches. The
 //! numbers in the documentation (`G5`, `A2` …) are the laws of `docs/semantics.md`.
 
+mod amap;
 mod as_completed;
 mod backoff;
 mod gather;
@@ -29,6 +31,7 @@ mod sync;
 mod timeout;
 mod wait;
 
+pub use amap::{Amap, Items, Mapped, NextMapped, amap, amap_iter};
 pub use as_completed::{AsCompleted, NextCompleted, as_completed};
 pub use backoff::{Backoff, Pauses};
 pub use gather::{AsBranch, BranchExt, Gather, Gatherable, LeaveRunning, ReturnErrors, gather, gather_all};

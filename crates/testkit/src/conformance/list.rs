@@ -278,6 +278,31 @@ macro_rules! __conformance_list {
                 law_a2_a_cancelled_caller_gets_no_list
                 law_a2_a_dropped_gather_leaves_nothing
             }
+            aggregate::map_ending {
+                law_a7_leaving_a_map_ends_its_calls
+                law_c17_a_map_drops_what_nobody_takes
+                law_g5_a_request_ends_a_map
+                law_g5_a_consumer_of_a_map_may_absorb_a_request
+                law_g2_an_error_of_a_call_ends_its_map
+                law_a2_errors_can_be_results_of_a_map
+                law_g3_a_panic_in_a_map_is_an_entry
+                law_g2_a_cancelled_call_gives_no_result
+                law_c16_a_dropped_map_cancels_its_calls
+                law_g1_results_outlive_their_map
+            }
+            aggregate::mapping {
+                law_g8_a_map_runs_as_many_calls_as_its_limit
+                law_a1_a_map_is_ordered
+                law_a4_an_unordered_map_gives_what_has_ended
+                law_d8_a_map_keeps_its_rate_on_the_backends_clock
+                law_g8_a_map_reads_no_further_than_it_may
+                law_g8_a_slow_consumer_slows_a_map_down
+                law_g1_calls_of_a_map_go_on_while_the_consumer_is_busy
+                law_c17_a_cancelled_next_of_a_map_loses_nothing
+                law_a6_a_map_waits_for_its_source
+                law_a6_a_map_is_linear_in_its_items
+                law_t7_calls_of_a_map_have_names
+            }
             aggregate::racing {
                 law_a5_race_cancels_and_waits_for_the_losers
                 law_a5_race_is_won_by_an_error_too
