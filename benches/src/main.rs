@@ -1,4 +1,4 @@
-//! Scheduler workloads on Brigade and its rivals, interleaved in one process: `cargo xtask bench`.
+//! Workloads on Brigade and its rivals, interleaved in one process: `cargo xtask bench`.
 //!
 //! What is printed is a ratio: Brigade's time divided by the rival's, below 1 where Brigade is faster. The same
 //! source runs on every runtime (`workloads`), with the same number of workers, allocator and optimisation;
@@ -8,27 +8,38 @@
 //! What the numbers are NOT:
 //! - No statement about a program. Tasks here do nothing; a task that does a millisecond of work does not care.
 //! - No statement about more cores than were used. On two cores the policy of waking decides; on sixteen, stealing.
-//! - No latency: a median of throughput says nothing about the slowest thousandth.
+//! - No latency, but where the metric says so: a median of throughput says nothing about the slowest thousandth.
 //! - No absolute cost. Nanoseconds per operation are printed to give a size, and belong to this machine today.
-//! - No sockets and no timers. These are the scheduler alone.
 
 #![allow(clippy::print_stdout, reason = "a command line tool talks on standard output")]
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "sockets and memory are measured on Linux only")
+)]
 
+mod bell;
+mod contest;
+mod countdown;
 mod machine;
 mod measure;
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
+mod net;
 mod options;
 mod report;
 mod runtimes;
+mod serve;
 mod stats;
 mod workloads;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use contest::{Contender, Workload};
 use measure::{Budget, Comparison};
 use options::{Mode, Options};
-use runtimes::Subject;
-use workloads::Workload;
+use runtimes::Runtimes;
 
 fn main() -> ExitCode {
     let options = match Options::parse(std::env::args().skip(1)) {
@@ -43,7 +54,13 @@ fn main() -> ExitCode {
             println!("{}", options::HELP);
             Ok(())
         }
-        Mode::Profile { runtime, workload, seconds } => profile(&options, runtime, *workload, *seconds),
+        Mode::Profile { runtime, workload, seconds } => profile(&options, runtime, workload, *seconds),
+        #[cfg(target_os = "linux")]
+        Mode::Client { server, connections, shape } => {
+            net::serve_orders(*server, *connections, *shape).map_err(|error| format!("client: {error}"))
+        }
+        #[cfg(target_os = "linux")]
+        Mode::Memory { runtime, held } => memory::measure(runtime, *held, options.workers),
         Mode::Compare => compare(&options),
     };
     match done {
@@ -58,21 +75,23 @@ fn main() -> ExitCode {
 /// Measures Brigade against each rival on each workload that the filter lets through.
 fn compare(options: &Options) -> Result<(), String> {
     let budget = if options.quick { Budget::QUICK } else { Budget::FULL };
-    let brigade = runtimes::brigade(options.workers)?;
-    let rivals = [runtimes::tokio(options.workers)?, runtimes::smol(options.workers)?];
+    let runtimes = Runtimes::start(options.workers)?;
     println!("{}, {} workers", machine::line(), options.workers);
     report::heading();
     let mut results = Vec::new();
-    for workload in Workload::ALL {
-        for rival in &rivals {
-            if options.wants(workload, rival.name()) {
-                let comparison = Comparison::measure(workload, &*brigade, &**rival, budget);
-                report::row(&comparison);
-                results.push(comparison);
+    for workload in workloads::all(&runtimes) {
+        for (ours, rival) in workload.pairs() {
+            if options.wants(&workload, rival.name) {
+                let compared = measure::compare(&workload, ours, rival, budget);
+                compared.iter().for_each(report::row);
+                results.extend(compared);
             }
         }
     }
-    let control = Comparison::measure(Workload::SpawnOne, &*brigade, &*brigade, budget);
+    if results.is_empty() {
+        return Err("the filter lets nothing through".to_owned());
+    }
+    let control = control(&runtimes, budget);
     report::control(&control);
     match &options.json {
         Some(path) => report::write_json(path, options.workers, &results, &control),
@@ -80,22 +99,44 @@ fn compare(options: &Options) -> Result<(), String> {
     }
 }
 
+/// Brigade against itself: the ratio is 1, or the machine is not quiet.
+fn control(runtimes: &Runtimes, budget: Budget) -> Comparison {
+    let all = workloads::all(runtimes);
+    let workload = all.iter().find(|workload| workload.name == "spawn_one").expect("the workload is listed");
+    let (ours, _) = workload.pairs()[0];
+    measure::compare(workload, ours, ours, budget).remove(0)
+}
+
 /// Runs one workload on one runtime over and over, for a profiler to look at.
-fn profile(options: &Options, runtime: &str, workload: Workload, seconds: u64) -> Result<(), String> {
-    let subject: Box<dyn Subject> = runtimes::by_name(runtime, options.workers)?;
-    let (begin, mut rounds, mut fastest) = (Instant::now(), 0u64, Duration::MAX);
-    while rounds == 0 || begin.elapsed() < Duration::from_secs(seconds) {
-        let round = Instant::now();
-        subject.run(workload);
-        fastest = fastest.min(round.elapsed());
-        rounds += 1;
+fn profile(options: &Options, runtime: &str, workload: &str, seconds: u64) -> Result<(), String> {
+    let runtimes = Runtimes::start(options.workers)?;
+    let all = workloads::all(&runtimes);
+    let (workload, contender) = find(&all, workload, runtime)?;
+    let (begin, mut rounds) = (Instant::now(), Vec::new());
+    while rounds.is_empty() || begin.elapsed() < Duration::from_secs(seconds) {
+        rounds.push(contender.run(1)[0]);
     }
-    let nanos =
-        |time: Duration, rounds: u64| time.as_nanos() as f64 / (rounds * workload.operations()) as f64;
-    let (mean, fastest) = (nanos(begin.elapsed(), rounds), nanos(fastest, 1));
+    let fastest = rounds.iter().copied().fold(f64::INFINITY, f64::min);
+    let (median, unit) = (stats::median(&mut rounds), workload.metrics[0].unit);
     println!(
-        "{runtime} {}: {rounds} rounds, {mean:.1} ns per operation, {fastest:.1} in the fastest",
-        workload.name()
+        "{runtime} {}: {} rounds, {median:.1} {unit} per operation, {fastest:.1} in the fastest",
+        workload.name,
+        rounds.len()
     );
     Ok(())
+}
+
+fn find<'a>(
+    all: &'a [Workload<'a>],
+    workload: &str,
+    runtime: &str,
+) -> Result<(&'a Workload<'a>, &'a Contender<'a>), String> {
+    let found = all.iter().find(|known| known.name == workload);
+    let found = found.ok_or_else(|| format!("there is no workload {workload}"))?;
+    let contender = found.contenders.iter().find(|contender| contender.name == runtime);
+    let contender = contender.ok_or_else(|| {
+        let names: Vec<&str> = found.contenders.iter().map(|contender| contender.name).collect();
+        format!("{runtime} has no part in {workload}; {} have", names.join(", "))
+    })?;
+    Ok((found, contender))
 }

@@ -1,14 +1,20 @@
 //! The flags of the command line.
 
+#[cfg(target_os = "linux")]
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::workloads::Workload;
+use crate::contest::Workload;
+#[cfg(target_os = "linux")]
+use crate::memory::Held;
+#[cfg(target_os = "linux")]
+use crate::net::Shape;
 
 pub(crate) const HELP: &str = "\
 cargo xtask bench [flags]
 
-  --quick               fewer pairs: under a minute in all
-  --filter TEXT         only workloads or rivals whose name contains TEXT
+  --quick               fewer workloads, rivals and pairs: under 100 seconds in all
+  --filter TEXT         only workloads or rivals whose name contains TEXT; WORKLOAD/RIVAL asks for both
   --workers N           worker threads of every runtime (2)
   --json FILE           write machine and results to FILE
   --profile RUNTIME WORKLOAD [SECONDS]
@@ -25,7 +31,24 @@ pub(crate) struct Options {
 
 pub(crate) enum Mode {
     Compare,
-    Profile { runtime: String, workload: Workload, seconds: u64 },
+    Profile {
+        runtime: String,
+        workload: String,
+        seconds: u64,
+    },
+    /// The process that asks a server; started by this program itself.
+    #[cfg(target_os = "linux")]
+    Client {
+        server: SocketAddr,
+        connections: usize,
+        shape: Shape,
+    },
+    /// The process that holds a million tasks; started by this program itself.
+    #[cfg(target_os = "linux")]
+    Memory {
+        runtime: String,
+        held: Held,
+    },
     Help,
 }
 
@@ -43,10 +66,23 @@ impl Options {
                 "--workers" => options.workers = positive(&value()?)?,
                 "--json" => options.json = Some(PathBuf::from(value()?)),
                 "--profile" => {
-                    let (runtime, workload) = (value()?, Workload::parse(&value()?)?);
+                    let (runtime, workload) = (value()?, value()?);
                     let seconds = words.next_if(|word| !word.starts_with('-'));
                     let seconds = seconds.map_or(Ok(5), |seconds| positive(&seconds))? as u64;
                     options.mode = Mode::Profile { runtime, workload, seconds };
+                }
+                #[cfg(target_os = "linux")]
+                "--client" => {
+                    let server = value()?.parse().map_err(|_| "--client needs an address")?;
+                    let connections = positive(&value()?)?;
+                    let shape = Shape::parse(&value()?).ok_or("--client needs a kind of traffic")?;
+                    options.mode = Mode::Client { server, connections, shape };
+                }
+                #[cfg(target_os = "linux")]
+                "--memory" => {
+                    let runtime = value()?;
+                    let held = Held::parse(&value()?).ok_or("--memory needs what is held")?;
+                    options.mode = Mode::Memory { runtime, held };
                 }
                 "--help" => options.mode = Mode::Help,
                 _ => return Err(format!("there is no flag {word}")),
@@ -55,9 +91,14 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether the filter lets this comparison through.
-    pub(crate) fn wants(&self, workload: Workload, rival: &str) -> bool {
-        workload.name().contains(&self.filter) || rival.contains(&self.filter)
+    /// Whether the flags let this comparison through. A filter asks for a workload also in a quick run that has
+    /// it not.
+    pub(crate) fn wants(&self, workload: &Workload<'_>, rival: &str) -> bool {
+        match self.filter.split_once('/') {
+            _ if self.filter.is_empty() => !self.quick || workload.quick.contains(&rival),
+            Some((left, right)) => workload.name.contains(left) && rival.contains(right),
+            None => workload.name.contains(&self.filter) || rival.contains(&self.filter),
+        }
     }
 }
 
@@ -78,14 +119,32 @@ mod tests {
     fn flags_are_read() {
         let options = parse("--quick --workers 4 --json x.json --filter spawn").unwrap();
         assert!(options.quick && options.workers == 4 && options.json.is_some());
-        assert!(options.wants(Workload::SpawnOne, "tokio") && !options.wants(Workload::Skynet, "tokio"));
         let profile = parse("--profile tokio skynet 2 --quick").unwrap();
         assert!(profile.quick && matches!(profile.mode, Mode::Profile { seconds: 2, .. }));
     }
 
     #[test]
+    fn filters_and_haste_leave_out() {
+        let [spawn, remote] = ["spawn_one", "remote"].map(|name| Workload {
+            name,
+            metrics: &[],
+            contenders: Vec::new(),
+            quick: &["tokio"],
+        });
+        let wanted = |line: &str| {
+            let options = parse(line).unwrap();
+            let pairs = [(&spawn, "tokio"), (&spawn, "smol"), (&remote, "tokio")];
+            pairs.map(|(workload, rival)| options.wants(workload, rival))
+        };
+        assert_eq!(wanted(""), [true, true, true]);
+        assert_eq!(wanted("--quick"), [true, false, true]);
+        assert_eq!(wanted("--quick --filter smol"), [false, true, false]);
+        assert_eq!(wanted("--filter spawn/tok"), [true, false, false]);
+    }
+
+    #[test]
     fn nonsense_is_refused() {
-        for line in ["--workers 0", "--workers", "--fast", "--profile tokio walk"] {
+        for line in ["--workers 0", "--workers", "--fast", "--profile tokio"] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -5,27 +5,47 @@ use std::fs;
 use std::path::Path;
 
 use crate::machine;
-use crate::measure::Comparison;
+use crate::measure::{Comparison, Effort};
 
 /// The widest interval of the control at which the machine counts as quiet.
 const QUIET: f64 = 0.03;
 
 pub(crate) fn heading() {
     println!(
-        "{:<15} {:<8} {:>7}  {:<15} {:>6} {:>9} {:>9} {:>7}",
+        "{:<22} {:<20} {:>7}  {:<15} {:>6} {:>11} {:>11} {:>7}",
         "workload", "rival", "ratio", "95 % interval", "pairs", "ours/op", "rival/op", "cpu"
     );
 }
 
 pub(crate) fn row(comparison: &Comparison) {
-    let Comparison { workload, rival, estimate, pairs, ours_nanos, rival_nanos, cpu_ratio } = comparison;
-    println!(
-        "{:<15} {rival:<8} {:>7.3}  {:.3} .. {:<6.3} {pairs:>6} {ours_nanos:>6.0} ns {rival_nanos:>6.0} ns {cpu_ratio:>7.2}",
-        workload.name(),
+    let Comparison { metric, rival, estimate, ours_median, rival_median, effort, .. } = comparison;
+    let width = 10 - metric.unit.len();
+    print!(
+        "{:<22} {rival:<20} {:>7.3}  {:.3} .. {:<6.3} {:>6} {ours_median:>width$.0} {} {rival_median:>width$.0} {} {:>7.2}",
+        label(comparison),
         estimate.ratio,
         estimate.low,
         estimate.high,
+        effort.pairs,
+        metric.unit,
+        metric.unit,
+        effort.cpu_ratio,
     );
+    println!("{}", remark(comparison));
+}
+
+/// What must be known about how a row came about.
+fn remark(comparison: &Comparison) -> String {
+    match comparison.effort {
+        Effort { noisy: true, .. } => "  disturbed by other processes".to_owned(),
+        Effort { discarded: 0, .. } => String::new(),
+        Effort { discarded, .. } => format!("  {discarded} disturbed pairs discarded"),
+    }
+}
+
+/// The workload, with the metric if there are several.
+fn label(comparison: &Comparison) -> String {
+    format!("{} {}", comparison.workload, comparison.metric.name).trim_end().to_owned()
 }
 
 /// The measurement of Brigade against itself, and what it says about the others.
@@ -77,14 +97,25 @@ fn machine_json(control: &Comparison) -> String {
 }
 
 fn result(comparison: &Comparison, workers: usize) -> String {
-    let estimate = comparison.estimate;
+    let Comparison { workload, metric, ours, rival, estimate, effort, .. } = comparison;
     format!(
-        "{{\"workload\": {}, \"rival\": {}, \"workers\": {workers}, \"ratio\": {:.4}, \"ci_low\": {:.4}, \"ci_high\": {:.4}}}",
-        quoted(comparison.workload.name()),
-        quoted(comparison.rival),
+        "{{\"workload\": {}, \"metric\": {}, \"unit\": {}, \"ours\": {}, \"rival\": {}, \"workers\": {workers}, \
+         \"ratio\": {:.4}, \"ci_low\": {:.4}, \"ci_high\": {:.4}, \"ours_median\": {:.2}, \"rival_median\": {:.2}, \
+         \"cpu_ratio\": {:.3}, \"pairs\": {}, \"discarded\": {}, \"noisy\": {}}}",
+        quoted(workload),
+        quoted(metric.name),
+        quoted(metric.unit),
+        quoted(ours),
+        quoted(rival),
         estimate.ratio,
         estimate.low,
         estimate.high,
+        comparison.ours_median,
+        comparison.rival_median,
+        effort.cpu_ratio,
+        effort.pairs,
+        effort.discarded,
+        effort.noisy,
     )
 }
 

@@ -3,13 +3,17 @@
 //! Every runtime keeps its threads for the whole run, and sleeps while another one is measured. The main part of a
 //! workload runs as a task on a worker everywhere, never on the thread that waits for it.
 
-mod async_executor;
 mod brigade;
+mod smol;
 mod tokio;
 
 use std::future::Future;
+use std::net::TcpListener;
+use std::time::Duration;
 
-use crate::workloads::{self, Workload};
+pub(crate) use self::brigade::Brigade;
+pub(crate) use self::smol::Smol;
+pub(crate) use self::tokio::Tokio;
 
 /// A runtime whose tasks spawn on the runtime that they run on.
 pub(crate) trait Runtime: Send + Sync + 'static {
@@ -24,51 +28,69 @@ pub(crate) trait Runtime: Send + Sync + 'static {
     /// Spawns a task that nobody waits for, in the runtime's own way.
     fn spawn_detached<F: Future<Output = ()> + Send + 'static>(future: F);
 
+    /// The same from a thread that is no worker.
+    fn spawn_from_outside<F: Future<Output = ()> + Send + 'static>(&self, future: F);
+
     fn join<T: Send + 'static>(task: Self::Task<T>) -> impl Future<Output = T> + Send;
+
+    /// Asks all tasks to end, in the runtime's own way, and waits until they have.
+    fn cancel_all(tasks: Vec<Self::Task<()>>) -> impl Future<Output = ()> + Send;
 
     fn yield_now() -> impl Future<Output = ()> + Send;
 
+    fn sleep(duration: Duration) -> impl Future<Output = ()> + Send + 'static;
+
+    /// The output of the future, or `None` if the time has run out.
+    fn timeout<F>(limit: Duration, future: F) -> impl Future<Output = Option<F::Output>> + Send
+    where
+        F: Future + Send,
+        F::Output: Send;
+
+    /// Moves the deadline of one timer that many times, and polls it after each.
+    fn rearm(times: usize) -> impl Future<Output = ()> + Send;
+
+    /// Answers every connection with what it says, in messages of up to `size` bytes.
+    fn serve_echo(listener: TcpListener, size: usize) -> impl Future<Output = ()> + Send;
+
+    /// Answers every HTTP/1.1 request with [`HELLO`].
+    fn serve_http(listener: TcpListener) -> impl Future<Output = ()> + Send;
+
+    /// Takes every connection, says so, and drops it.
+    fn accept_all(
+        listener: TcpListener,
+        accepted: impl Fn() + Send + Sync + 'static,
+    ) -> impl Future<Output = ()> + Send;
+
     /// Runs `main` as a task on a worker, and blocks the calling thread until it has ended.
-    fn block_on<F: Future<Output = ()> + Send + 'static>(&self, main: F);
+    fn block_on<F>(&self, main: F) -> F::Output
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static;
 }
 
-/// A runtime as the measurement sees it.
-pub(crate) trait Subject {
-    fn name(&self) -> &'static str;
+/// The answer of the HTTP servers.
+pub(crate) const HELLO: &str = "Hello, world!";
 
-    /// Runs the workload once, in full.
-    fn run(&self, workload: Workload);
+/// All runtimes, started.
+pub(crate) struct Runtimes {
+    pub(crate) workers: usize,
+    pub(crate) brigade: Brigade,
+    pub(crate) brigade_ct: Brigade,
+    pub(crate) tokio: Tokio,
+    pub(crate) tokio_ct: Tokio,
+    pub(crate) smol: Smol,
 }
 
-struct Named<R>(&'static str, R);
-
-impl<R: Runtime> Subject for Named<R> {
-    fn name(&self) -> &'static str {
-        self.0
-    }
-
-    fn run(&self, workload: Workload) {
-        workloads::run(&self.1, workload);
-    }
-}
-
-pub(crate) fn brigade(workers: usize) -> Result<Box<dyn Subject>, String> {
-    Ok(Box::new(Named("brigade", brigade::Brigade::new(workers)?)))
-}
-
-pub(crate) fn tokio(workers: usize) -> Result<Box<dyn Subject>, String> {
-    Ok(Box::new(Named("tokio", tokio::Tokio::new(workers)?)))
-}
-
-pub(crate) fn smol(workers: usize) -> Result<Box<dyn Subject>, String> {
-    Ok(Box::new(Named("smol", async_executor::Smol::new(workers)?)))
-}
-
-pub(crate) fn by_name(name: &str, workers: usize) -> Result<Box<dyn Subject>, String> {
-    match name {
-        "brigade" => brigade(workers),
-        "tokio" => tokio(workers),
-        "smol" => smol(workers),
-        _ => Err(format!("there is no runtime {name}: brigade, tokio or smol")),
+impl Runtimes {
+    /// Starts them, with that many workers where there can be more than one.
+    pub(crate) fn start(workers: usize) -> Result<Runtimes, String> {
+        Ok(Runtimes {
+            workers,
+            brigade: Brigade::new(workers)?,
+            brigade_ct: Brigade::current_thread()?,
+            tokio: Tokio::new(workers)?,
+            tokio_ct: Tokio::current_thread()?,
+            smol: Smol::new(workers)?,
+        })
     }
 }

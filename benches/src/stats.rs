@@ -44,6 +44,12 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
 }
 
+/// The value below which that part of the sorted values lies. There is at least one.
+pub(crate) fn percentile(sorted: &[f64], part: f64) -> f64 {
+    let index = (sorted.len() as f64 * part).ceil() as usize;
+    sorted[index.clamp(1, sorted.len()) - 1]
+}
+
 /// xorshift64*: good enough to draw samples and orders, and the same on every run.
 pub(crate) struct Random(u64);
 
@@ -70,6 +76,16 @@ mod tests {
     fn the_median_ignores_an_outlier() {
         assert_eq!(median(&mut [3.0, 1.0, 100.0]), 3.0);
         assert_eq!(median(&mut [4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    #[test]
+    fn percentiles_are_values_that_occurred() {
+        let sorted: Vec<f64> = (1..=1000).map(f64::from).collect();
+        assert_eq!(
+            [0.5, 0.99, 0.999, 1.0].map(|part| percentile(&sorted, part)),
+            [500.0, 990.0, 999.0, 1000.0]
+        );
+        assert_eq!(percentile(&[7.0], 0.5), 7.0);
     }
 
     #[test]
