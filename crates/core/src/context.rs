@@ -1,101 +1,79 @@
-//! What the code that is running on this thread belongs to: the task, the innermost scope, the
-//! ambient runtime.
+//! What the code that is running on this thread belongs to: the task, the pass of its poll, the ambient runtime, the
+//! task-locals. The innermost scope is in [`frame`].
 //!
-//! All of it is one thread-local value without a destructor, so that it can be used from the
-//! destructors of other thread-locals (law T4).
+//! All of it is thread-local without destructors, so that it can be used from the destructors of other
+//! thread-locals (law T4).
 //!
 //! INVARIANT X1: `task` points at the metadata of the task whose poll (or drop) is on this thread's
 //! stack. It is set by [`enter_task`] alone, whose guard restores the former value before the caller's
 //! reference to the metadata ends. It never leaves this thread.
 //!
-//! INVARIANT X2: while `open` is false there is no innermost scope, and `node`, `waker`, `epoch`, `deadline`
-//! and `pressing` say so. Hence whoever enters outside of a scope, as a worker always does, has nothing to
-//! put aside, and leaves by writing constants.
-//!
 //! | field | written by |
 //! |---|---|
 //! | `task`, `budget` | [`enter_task`]; `budget` also by [`spend`] |
-//! | `node`, `waker`, `open`, and the three of [`Frame`] | [`enter_scope`], [`enter_shielded`], [`enter_task`]; `node` also by [`scope_node`] |
-//! | `root_waker`, `delivering`, `handed_back`, `repoll` | [`enter_task`], [`start_pass`], [`ask_for_repoll`] |
+//! | `root_waker`, `pass` | [`enter_task`], [`start_pass`]; `pass` also by [`ask_for_repoll`] and [`note_handed_back`] |
 //! | `runtime` | [`enter_runtime`] |
+//! | `kept`, `cleans` | [`keep`], [`take_kept`] |
 //! | `aborting` | [`enter_aborting`] |
 //! | `locals` | [`enter_task`], [`enter_locals`] |
+
+pub(crate) mod frame;
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-use crate::cancel::node::Node;
 use crate::locals::Locals;
 use crate::runtime::handle::Handle;
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 use crate::task::meta::TaskMeta;
 use crate::task::reference::TaskRef;
-use crate::time::instant::Instant;
+use frame::FramePointer;
 
 /// How many ready-made library operations a task may do in one turn (law D7).
 const BUDGET: u8 = 128;
 
 struct Here {
     task: Cell<Option<NonNull<TaskMeta>>>,
-    budget: Cell<u8>,
-    open: Cell<bool>,
-    node: Cell<ManuallyDrop<Option<Arc<Node>>>>,
-    epoch: Cell<u32>,
-    deadline: Cell<Instant>,
-    pressing: Cell<bool>,
-    waker: Cell<Identity>,
     root_waker: Cell<Identity>,
-    delivering: Cell<bool>,
-    /// A request was handed back to a scope during this pass.
-    handed_back: Cell<bool>,
-    repoll: Cell<bool>,
+    budget: Cell<u8>,
+    pass: Cell<u8>,
     aborting: Cell<bool>,
     runtime: Cell<ManuallyDrop<Option<Handle>>>,
+    /// The runtime for which this thread scheduled last.
+    kept: Cell<ManuallyDrop<Option<Handle>>>,
+    /// Somebody takes `kept` at the end of the thread.
+    cleans: Cell<bool>,
     locals: Cell<ManuallyDrop<Locals>>,
     thread: Cell<u64>,
 }
 
-/// What a scope says about itself to the code inside.
-#[derive(Clone, Copy)]
-pub(crate) struct Frame {
-    /// The number of the current poll.
-    pub(crate) epoch: u32,
-    /// The tightest deadline around that has not fired (law D4).
-    pub(crate) deadline: Instant,
-    /// A request to this scope, or to one around it, waits or is about to be delivered (law C5).
-    pub(crate) pressing: bool,
-}
-
-impl Frame {
-    const OUTSIDE: Frame = Frame { epoch: 0, deadline: Instant::FAR_FUTURE, pressing: false };
-}
+/// The pass was asked for by a delivery.
+const DELIVERING: u8 = 1;
+/// A request was handed back to a scope during the pass.
+const HANDED_BACK: u8 = 1 << 1;
+/// Another pass was asked for.
+const REPOLL: u8 = 1 << 2;
 
 /// What tells wakers apart: the data pointer, or the table of functions where there is no data. Tables
-/// are aligned, so the two cannot meet. One word, since it is saved and restored at every scope.
+/// are aligned, so the two cannot meet. One word, since it is written at every scope.
 type Identity = usize;
 
-/// Outside every scope; no waker has it.
+/// Of no waker.
 const NOBODY: Identity = 0;
 
 thread_local! {
     static HERE: Here = const {
         Here {
             task: Cell::new(None),
-            budget: Cell::new(0),
-            open: Cell::new(false),
-            node: Cell::new(ManuallyDrop::new(None)),
-            epoch: Cell::new(Frame::OUTSIDE.epoch),
-            deadline: Cell::new(Frame::OUTSIDE.deadline),
-            pressing: Cell::new(Frame::OUTSIDE.pressing),
-            waker: Cell::new(NOBODY),
             root_waker: Cell::new(NOBODY),
-            delivering: Cell::new(false),
-            handed_back: Cell::new(false),
-            repoll: Cell::new(false),
+            budget: Cell::new(0),
+            pass: Cell::new(0),
             aborting: Cell::new(false),
             runtime: Cell::new(ManuallyDrop::new(None)),
+            kept: Cell::new(ManuallyDrop::new(None)),
+            cleans: Cell::new(false),
             locals: Cell::new(ManuallyDrop::new(Locals(None))),
             thread: Cell::new(0),
         }
@@ -125,7 +103,8 @@ pub(crate) fn is_inside_task() -> bool {
 pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
     let outer = HERE.with(|here| {
         // Nearly always a worker polls a task from its loop, and there is nothing to put aside.
-        let outer = (!here.is_at_rest()).then(|| Box::new(here.put_aside()));
+        let at_rest = here.task.get().is_none() && frame::is_outside();
+        let outer = (!at_rest).then(|| Box::new(here.put_aside()));
         here.task.set(task.map(NonNull::from));
         here.budget.set(BUDGET);
         outer
@@ -147,8 +126,7 @@ impl Drop for TaskGuard<'_> {
             None => {
                 here.task.set(None);
                 here.root_waker.set(NOBODY);
-                here.delivering.set(false);
-                here.repoll.set(false);
+                here.pass.set(0);
             }
             Some(outer) => here.take_up(*outer),
         });
@@ -159,34 +137,20 @@ impl Drop for TaskGuard<'_> {
 struct Outer {
     task: Option<NonNull<TaskMeta>>,
     budget: u8,
-    scope: Option<OuterScope>,
+    frame: FramePointer,
     root_waker: Identity,
-    delivering: bool,
-    repoll: bool,
-}
-
-/// What was the innermost scope before another one was entered.
-struct OuterScope {
-    node: ManuallyDrop<Option<Arc<Node>>>,
-    frame: Frame,
-    waker: Identity,
+    pass: u8,
 }
 
 impl Here {
-    /// Whether neither a task nor a scope is being polled.
-    fn is_at_rest(&self) -> bool {
-        self.task.get().is_none() && !self.open.get()
-    }
-
     #[cold]
     fn put_aside(&self) -> Outer {
         Outer {
             task: self.task.take(),
             budget: self.budget.get(),
-            scope: self.open.get().then(|| self.leave_scope()),
+            frame: frame::put_aside(),
             root_waker: self.root_waker.replace(NOBODY),
-            delivering: self.delivering.replace(false),
-            repoll: self.repoll.replace(false),
+            pass: self.pass.replace(0),
         }
     }
 
@@ -194,36 +158,20 @@ impl Here {
     fn take_up(&self, outer: Outer) {
         self.task.set(outer.task);
         self.budget.set(outer.budget);
-        if let Some(scope) = outer.scope {
-            self.return_to(scope);
-        }
+        frame::take_up(outer.frame);
         self.root_waker.set(outer.root_waker);
-        self.delivering.set(outer.delivering);
-        self.repoll.set(outer.repoll);
+        self.pass.set(outer.pass);
     }
 
-    fn leave_scope(&self) -> OuterScope {
-        let frame = self.frame();
-        self.open.set(false);
-        self.set_frame(Frame::OUTSIDE);
-        OuterScope { node: self.node.take(), frame, waker: self.waker.replace(NOBODY) }
+    /// `false` on a thread that is ending: it keeps nothing any more.
+    #[cold]
+    fn promise_to_clean(&self) -> bool {
+        self.cleans.set(CLEANER.try_with(|_| ()).is_ok());
+        self.cleans.get()
     }
 
-    fn return_to(&self, scope: OuterScope) {
-        self.open.set(true);
-        self.node.set(scope.node);
-        self.set_frame(scope.frame);
-        self.waker.set(scope.waker);
-    }
-
-    fn frame(&self) -> Frame {
-        Frame { epoch: self.epoch.get(), deadline: self.deadline.get(), pressing: self.pressing.get() }
-    }
-
-    fn set_frame(&self, frame: Frame) {
-        self.epoch.set(frame.epoch);
-        self.deadline.set(frame.deadline);
-        self.pressing.set(frame.pressing);
+    fn note(&self, what: u8) {
+        self.pass.set(self.pass.get() | what);
     }
 }
 
@@ -232,127 +180,39 @@ impl Here {
 pub(crate) fn start_pass(waker: &Waker, delivering: bool) {
     HERE.with(|here| {
         here.root_waker.set(identity(waker));
-        here.delivering.set(delivering);
-        here.handed_back.set(false);
-        here.repoll.set(false);
+        here.pass.set(if delivering { DELIVERING } else { 0 });
     });
 }
 
 /// A request was delivered: whoever got it is to be polled.
 pub(crate) fn ask_for_repoll() {
-    HERE.with(|here| here.repoll.set(true));
+    HERE.with(|here| here.note(REPOLL));
 }
 
 /// Whether that was asked for during this pass.
 pub(crate) fn repoll_wanted() -> bool {
-    HERE.with(|here| here.repoll.get())
+    HERE.with(|here| here.pass.get() & REPOLL != 0)
 }
 
 /// Whether this pass was asked for by a delivery.
 pub(crate) fn is_delivering() -> bool {
-    HERE.with(|here| here.delivering.get())
-}
-
-/// Whether a scope around the running code has requests that wait or are about to be delivered.
-pub(crate) fn is_pressing() -> bool {
-    let (open, pressing) = HERE.with(|here| (here.open.get(), here.pressing.get() || here.handed_back.get()));
-    open && (pressing || with_task(|task| task.is_some_and(|task| task.word.has_requests())))
+    HERE.with(|here| here.pass.get() & DELIVERING != 0)
 }
 
 /// A request went back to a scope around, which delivers it after this poll.
 pub(crate) fn note_handed_back() {
-    HERE.with(|here| here.handed_back.set(true));
+    HERE.with(|here| here.note(HANDED_BACK));
+}
+
+/// Whether the current task has requests that are about to be delivered, or one was handed back in it.
+fn is_pressed() -> bool {
+    HERE.with(|here| here.pass.get() & HANDED_BACK != 0)
+        || with_task(|task| task.is_some_and(|task| task.word.has_requests()))
 }
 
 /// `waker`, unless it is the current task's own.
 pub(crate) fn foreign_to_root(waker: &Waker) -> Option<&Waker> {
     (identity(waker) != HERE.with(|here| here.root_waker.get())).then_some(waker)
-}
-
-/// Calls `poll` with the scope that owns `node` as the innermost one. The node moves into the
-/// thread-local for that time, and back even when `poll` panics.
-pub(crate) fn enter_scope<R>(
-    node: &mut Option<Arc<Node>>,
-    frame: Frame,
-    waker: &Waker,
-    poll: impl FnOnce() -> R,
-) -> R {
-    let _guard = ScopeGuard::enter(node, true, frame, identity(waker));
-    poll()
-}
-
-/// Calls `poll` where no scope can be reached and no deadline is seen (law C11).
-pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
-    let mut no_node = None;
-    let _guard = ScopeGuard::enter(&mut no_node, false, Frame::OUTSIDE, NOBODY);
-    poll()
-}
-
-struct ScopeGuard<'a> {
-    slot: &'a mut Option<Arc<Node>>,
-    outer: Option<OuterScope>,
-}
-
-impl<'a> ScopeGuard<'a> {
-    fn enter(slot: &'a mut Option<Arc<Node>>, open: bool, frame: Frame, waker: Identity) -> ScopeGuard<'a> {
-        let node = ManuallyDrop::new(slot.take());
-        let outer = HERE.with(|here| {
-            let outer = here.open.get().then(|| here.leave_scope());
-            here.open.set(open);
-            here.node.set(node);
-            here.set_frame(frame);
-            here.waker.set(waker);
-            outer
-        });
-        ScopeGuard { slot, outer }
-    }
-}
-
-impl Drop for ScopeGuard<'_> {
-    fn drop(&mut self) {
-        HERE.with(|here| {
-            *self.slot = ManuallyDrop::into_inner(here.node.take());
-            match self.outer.take() {
-                Some(outer) => here.return_to(outer),
-                None => {
-                    here.open.set(false);
-                    here.set_frame(Frame::OUTSIDE);
-                    here.waker.set(NOBODY);
-                }
-            }
-        });
-    }
-}
-
-/// The node of the innermost scope, made now if it has none. `None` outside every scope.
-pub(crate) fn scope_node() -> Option<Arc<Node>> {
-    HERE.with(|here| {
-        if !here.open.get() {
-            return None;
-        }
-        let node = ManuallyDrop::into_inner(here.node.take());
-        let node = node.unwrap_or_default();
-        here.node.set(ManuallyDrop::new(Some(node.clone())));
-        Some(node)
-    })
-}
-
-/// The number of the innermost scope's current poll.
-pub(crate) fn epoch() -> u32 {
-    HERE.with(|here| here.epoch.get())
-}
-
-/// The tightest deadline around the running code that has not fired (law D4).
-pub(crate) fn deadline() -> Instant {
-    HERE.with(|here| here.deadline.get())
-}
-
-/// `waker`, unless it is the one with which the innermost scope is polled.
-///
-/// async-task's vtable is a constant that may stand at several addresses, so `will_wake` can fail to
-/// recognise a task's own waker; its data pointer is the task, which decides.
-pub(crate) fn foreign(waker: &Waker) -> Option<&Waker> {
-    (identity(waker) != HERE.with(|here| here.waker.get())).then_some(waker)
 }
 
 /// Takes one unit of the turn's budget; `false` if it is spent. Unlimited outside tasks.
@@ -369,6 +229,39 @@ pub(crate) fn spend() -> bool {
 /// Makes `handle` the ambient runtime and returns the former one.
 pub(crate) fn enter_runtime(handle: Option<Handle>) -> Option<Handle> {
     HERE.with(|here| ManuallyDrop::into_inner(here.runtime.replace(ManuallyDrop::new(handle))))
+}
+
+/// Takes the runtime that this thread kept.
+#[inline]
+pub(crate) fn take_kept() -> Option<Handle> {
+    HERE.with(|here| ManuallyDrop::into_inner(here.kept.take()))
+}
+
+/// Keeps a runtime, until [`take_kept`] or the end of the thread.
+#[inline]
+pub(crate) fn keep(runtime: Handle) {
+    let former = HERE.with(|here| {
+        if here.cleans.get() || here.promise_to_clean() {
+            here.kept.replace(ManuallyDrop::new(Some(runtime)))
+        } else {
+            ManuallyDrop::new(Some(runtime))
+        }
+    });
+    drop(ManuallyDrop::into_inner(former));
+}
+
+/// Takes what the thread kept when it ends.
+struct Cleaner;
+
+impl Drop for Cleaner {
+    fn drop(&mut self) {
+        HERE.with(|here| here.cleans.set(false));
+        drop(take_kept());
+    }
+}
+
+thread_local! {
+    static CLEANER: Cleaner = const { Cleaner };
 }
 
 /// The runtime of the current task, else the one that was entered.

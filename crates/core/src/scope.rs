@@ -15,7 +15,7 @@ pub use crate::task::output::{Owner, Plain, Sink};
 pub use crate::task::prepare::{Prepared, SinkOf, SpawnOptions, prepare, prepare_local, stillborn};
 pub use crate::time::timer::DeadlineTimer;
 
-use crate::context;
+use crate::context::frame;
 use crate::time::instant::Instant;
 
 /// The tightest deadline around the code that is being polled that has not fired;
@@ -24,13 +24,13 @@ use crate::time::instant::Instant;
 /// A timeout inside it does not arm unless its own deadline is earlier (law D4).
 #[must_use]
 pub fn enclosing_deadline() -> Instant {
-    context::deadline()
+    frame::deadline()
 }
 
 /// The tightest deadline around the code that is being polled, `None` if there is none (law D6);
 /// Trio's `current_effective_deadline`. A shield hides what is outside (law C11).
 #[must_use]
 pub fn effective_deadline() -> Option<Instant> {
-    let deadline = context::deadline();
+    let deadline = frame::deadline();
     (deadline != Instant::FAR_FUTURE).then_some(deadline)
 }

@@ -7,8 +7,7 @@ use super::account::{Entry, Link, Request, SOURCES};
 use super::node::Node;
 use super::reason::{CancelKind, CancelReason};
 use super::settle::{Held, Settle, Token, settle};
-use crate::context;
-use crate::sync::Arc;
+use crate::context::frame;
 
 /// The registration of a waiting construct (a join, a group, a gather …) as a receiver in the scope
 /// in which it is polled.
@@ -34,24 +33,26 @@ impl Receiver {
     ///
     /// Outside every scope there is nobody who could cancel, so it answers `None`.
     pub fn poll_request(&mut self, waker: &Waker) -> Option<Request> {
-        let Some(node) = context::scope_node() else {
-            self.hand_back();
+        let (epoch, own_waker) = (frame::epoch(), frame::foreign(waker));
+        let here = self.link.as_ref().filter(|link| frame::is_node_of_scope(&link.node));
+        let Some(link) = here else {
+            self.register(epoch, own_waker);
             return None;
         };
-        let (epoch, own_waker) = (context::epoch(), context::foreign(waker));
-        let request = match &self.link {
-            Some(link) if Arc::ptr_eq(&link.node, &node) => node.refresh(link.key, epoch, own_waker),
-            _ => {
-                self.hand_back();
-                let (key, serial) = node.insert(epoch, own_waker);
-                self.link = Some(Link { node, key, serial });
-                None
-            }
-        };
+        let request = link.node.refresh(link.key, epoch, own_waker);
         if let Some(request) = &request {
             self.requested.get_or_insert_with(|| request.reason.clone());
         }
         request
+    }
+
+    /// Registers in the scope that is being polled, and nowhere else.
+    fn register(&mut self, epoch: u32, own_waker: Option<&Waker>) {
+        self.hand_back();
+        self.link = frame::scope_node().map(|node| {
+            let (key, serial) = node.insert(epoch, own_waker);
+            Link { node, key, serial }
+        });
     }
 
     /// Whether a request was delivered and is not settled.

@@ -7,7 +7,8 @@ use super::node::{Node, Verdict};
 use super::reason::CancelReason;
 use super::receiver::Receiver;
 use super::settle::{Settle, Token};
-use crate::context::{self, Frame};
+use crate::context;
+use crate::context::frame::{self, Frame};
 use crate::sync::Arc;
 use crate::task::reports::wake_safely;
 use crate::time::instant::Instant;
@@ -102,12 +103,9 @@ impl Scope {
             return R::pending();
         }
         self.epoch = self.epoch.wrapping_add(1);
-        let frame = Frame {
-            epoch: self.epoch,
-            deadline: deadline.min(context::deadline()),
-            pressing: context::is_pressing() || self.put_off || self.waiting,
-        };
-        context::enter_scope(&mut self.node, frame, cx.waker(), || poll(cx))
+        let pressing = frame::is_pressing() || self.put_off || self.waiting;
+        let deadline = deadline.min(frame::deadline());
+        Frame::new(&mut self.node, cx.waker(), self.epoch, deadline, pressing).enter(|| poll(cx))
     }
 
     /// Takes in new requests after the inner future has answered `Pending`: `own`, made by the
@@ -120,7 +118,7 @@ impl Scope {
         if own.is_none() && outer.is_none() && self.is_quiet() {
             return Verdict::Wait;
         }
-        let may_put_off = !self.put_off && context::is_pressing();
+        let may_put_off = !self.put_off && frame::is_pressing();
         if self.node.is_none() && !may_put_off {
             return Verdict::Unwind { external: outer.is_some() };
         }
@@ -312,6 +310,7 @@ impl Scope {
 }
 
 impl Drop for Scope {
+    #[inline]
     fn drop(&mut self) {
         self.finish();
     }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::cancel::receiver::Receiver;
-use crate::context;
+use crate::context::frame;
 
 /// Awaits `future` to its end even if a cancellation is delivered meanwhile, returns its value, and
 /// hands the request back to its scope, where it is delivered at the next suspension point (law C11).
@@ -38,7 +38,7 @@ impl<F: Future> Future for Shield<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        match context::enter_shielded(|| this.inner.poll(cx)) {
+        match frame::enter_shielded(|| this.inner.poll(cx)) {
             Poll::Ready(output) => {
                 this.receiver.hand_back_unmet();
                 Poll::Ready(output)

@@ -18,7 +18,6 @@ use async_task::Runnable;
 use crate::backend::{Home, ScheduleInfo};
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::context;
-use crate::runtime::handle::Handle;
 use crate::runtime::reports;
 use crate::task::callbacks;
 use crate::task::id::TaskId;
@@ -33,8 +32,6 @@ thread_local! {
     /// Jobs that were dropped inside the run of another one.
     static DROPPED: RefCell<Vec<Runnable<TaskMeta>>> = const { RefCell::new(Vec::new()) };
     static DROPPING: Cell<bool> = const { Cell::new(false) };
-    /// The runtime for which this thread scheduled last.
-    static KEPT: Cell<Option<Handle>> = const { Cell::new(None) };
 }
 
 /// A task that is scheduled: a backend runs it soon, by [`Job::run`] (law B1).
@@ -106,22 +103,19 @@ pub(crate) fn schedule(runnable: Runnable<TaskMeta>, info: async_task::ScheduleI
 /// still running here. So a reference to the runtime is held meanwhile: the one that this thread keeps
 /// from the last time, since a fresh clone would contend with every other thread.
 pub(crate) fn hand_over(runnable: Runnable<TaskMeta>, woken_while_running: bool, fresh: bool) {
-    let kept = KEPT.try_with(Cell::take).ok().flatten();
-    let runtime = match kept {
+    let runtime = match context::take_kept() {
         Some(known) if known.is_same(runnable.metadata().runtime_ref()) => known,
         _ => runnable.metadata().runtime(),
     };
     let home = runnable.metadata().home.map(|home| home.worker);
     let info = ScheduleInfo { woken_while_running, home, fresh };
     runtime.backend().schedule(Job::new(runnable), info);
-    let former = KEPT.try_with(|kept| kept.replace(Some(runtime)));
-    drop(former);
+    context::keep(runtime);
 }
 
 /// Lets go of the runtime that this thread kept; see [`hand_over`].
 pub(crate) fn forget_runtime() {
-    let former = KEPT.try_with(Cell::take);
-    drop(former);
+    drop(context::take_kept());
     registry::give_up_seat();
 }
 

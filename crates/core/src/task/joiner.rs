@@ -30,21 +30,25 @@ pub(crate) struct Joiner {
 unsafe impl Sync for Joiner {}
 
 /// The right to wait for a task through its handle.
-pub(crate) struct JoinRight(());
+pub(crate) struct JoinRight {
+    /// A waker may be in the cell.
+    left: bool,
+}
 
 impl JoinRight {
     /// Called once per task, when its handle is made (INVARIANT K2).
     pub(crate) const fn of_handle() -> JoinRight {
-        JoinRight(())
+        JoinRight { left: false }
     }
 }
 
 impl TaskMeta {
     /// Keeps `waker` for the end of the task; `false` if the task is done.
-    pub(crate) fn watch_as_joiner(&self, _right: &mut JoinRight, waker: &Waker) -> bool {
-        if self.word.ending().is_some() || !self.word.transition_to_unjoined() {
+    pub(crate) fn watch_as_joiner(&self, right: &mut JoinRight, waker: &Waker) -> bool {
+        if self.word.ending().is_some() || right.left && !self.word.transition_to_unjoined() {
             return false;
         }
+        right.left = true;
         // SAFETY: INVARIANT K1: `JOINED` is clear, and `DONE` will not meet it.
         let cell = unsafe { &mut *self.joiner.waker.get() };
         match cell {
@@ -58,14 +62,15 @@ impl TaskMeta {
         let waiting = self.word.transition_to_joined();
         if !waiting {
             // INVARIANT K1: the end did not meet `JOINED`, so the cell is still the handle's.
+            right.left = false;
             drop(cell.take());
         }
         waiting
     }
 
     /// Gives the waker up, for a handle that waits no longer.
-    pub(crate) fn forget_joiner(&self, _right: &mut JoinRight) {
-        if self.word.transition_to_unjoined() {
+    pub(crate) fn forget_joiner(&self, right: &mut JoinRight) {
+        if std::mem::take(&mut right.left) && self.word.transition_to_unjoined() {
             // SAFETY: INVARIANT K1: `JOINED` is clear, and `DONE` will not meet it.
             let cell = unsafe { &mut *self.joiner.waker.get() };
             drop(cell.take());

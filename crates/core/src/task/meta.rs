@@ -156,10 +156,13 @@ impl TaskMeta {
     }
 
     /// Takes the requests that were made to the task, for delivery by its root.
+    #[inline]
     pub(crate) fn take_request(&self) -> Option<Request> {
-        if !self.word.has_requests() {
-            return None;
-        }
+        if self.word.has_requests() { self.take_noted_request() } else { None }
+    }
+
+    #[cold]
+    fn take_noted_request(&self) -> Option<Request> {
         let mut late = self.late();
         let level = self.word.take_requests()?;
         let more = late.more();

@@ -27,7 +27,7 @@ use std::task::{Context, Poll, Waker};
 use pin_project_lite::pin_project;
 
 use crate::cancel::account::{OWN, Request};
-use crate::cancel::node::Verdict;
+use crate::cancel::node::{Node, Verdict};
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::region::{LinkMode, Scope};
 use crate::context;
@@ -254,8 +254,12 @@ where
 }
 
 /// The reason of a request of the root's own that has not been absorbed.
+#[inline]
 fn unsettled_reason(scope: &Scope) -> Option<CancelReason> {
-    let node = scope.node()?;
+    scope.node().and_then(|node| unsettled_reason_in(node))
+}
+
+fn unsettled_reason_in(node: &Node) -> Option<CancelReason> {
     let state = node.lock();
     let account = state.account(OWN);
     if account.is_clear() { None } else { account.reason.clone() }

@@ -1,0 +1,149 @@
+//! The innermost scope of the code that is running on this thread.
+//!
+//! A scope that polls what is inside of it describes itself in a [`Frame`] on its stack, and a thread-local points at the
+//! frame of the innermost one. Entering and leaving are a store each, and nothing is moved in or out.
+//!
+//! INVARIANT F1: `INNERMOST` points at a frame on this thread's stack. It is set by [`Entered::enter`] alone, whose guard
+//! restores the former value before the frame ends; [`put_aside`] and [`take_up`] move it along with the task that it
+//! belongs to. It never leaves this thread.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+use super::{Identity, NOBODY, identity, is_pressed};
+use crate::cancel::node::Node;
+use crate::sync::Arc;
+use crate::time::instant::Instant;
+
+/// What a scope says about its present poll to the code inside.
+pub(crate) struct Frame<'a> {
+    /// The scope's own; made by the first who needs it.
+    pub(crate) node: &'a Cell<Option<Arc<Node>>>,
+    /// The number of the poll.
+    pub(crate) epoch: u32,
+    /// A request to this scope, or to one around it, waits or is about to be delivered (law C5).
+    pub(crate) pressing: bool,
+    /// The tightest deadline around that has not fired (law D4).
+    pub(crate) deadline: Instant,
+    waker: Identity,
+}
+
+/// A frame, or the outside.
+pub(crate) type FramePointer = Option<NonNull<Frame<'static>>>;
+
+thread_local! {
+    static INNERMOST: Cell<FramePointer> = const { Cell::new(None) };
+}
+
+impl<'a> Frame<'a> {
+    pub(crate) fn new(
+        node: &'a mut Option<Arc<Node>>,
+        waker: &Waker,
+        epoch: u32,
+        deadline: Instant,
+        pressing: bool,
+    ) -> Frame<'a> {
+        Frame { node: Cell::from_mut(node), epoch, pressing, deadline, waker: identity(waker) }
+    }
+
+    /// Calls `poll` with this scope as the innermost one.
+    #[inline]
+    pub(crate) fn enter<R>(&self, poll: impl FnOnce() -> R) -> R {
+        let _entered = Entered::enter(Some(NonNull::from(self).cast()));
+        poll()
+    }
+}
+
+/// Calls `poll` where no scope can be reached and no deadline is seen (law C11).
+pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
+    let _entered = Entered::enter(None);
+    poll()
+}
+
+/// Whether no scope can be reached from here.
+#[inline]
+pub(crate) fn is_outside() -> bool {
+    INNERMOST.get().is_none()
+}
+
+/// Leaves all scopes, until [`take_up`].
+pub(super) fn put_aside() -> FramePointer {
+    INNERMOST.take()
+}
+
+pub(super) fn take_up(frame: FramePointer) {
+    INNERMOST.set(frame);
+}
+
+/// The node of the innermost scope, made now if it has none. `None` outside every scope.
+pub(crate) fn scope_node() -> Option<Arc<Node>> {
+    innermost(|frame| {
+        let frame = frame?;
+        let node = frame.node.take().unwrap_or_default();
+        frame.node.set(Some(node.clone()));
+        Some(node)
+    })
+}
+
+/// Whether `node` is the innermost scope's.
+pub(crate) fn is_node_of_scope(node: &Arc<Node>) -> bool {
+    innermost(|frame| {
+        let Some(frame) = frame else { return false };
+        let own = frame.node.take();
+        let same = own.as_ref().is_some_and(|own| Arc::ptr_eq(own, node));
+        frame.node.set(own);
+        same
+    })
+}
+
+/// The number of the innermost scope's current poll.
+pub(crate) fn epoch() -> u32 {
+    innermost(|frame| frame.map_or(0, |frame| frame.epoch))
+}
+
+/// The tightest deadline around the running code that has not fired (law D4).
+pub(crate) fn deadline() -> Instant {
+    innermost(|frame| frame.map_or(Instant::FAR_FUTURE, |frame| frame.deadline))
+}
+
+/// Whether a scope around the running code has requests that wait or are about to be delivered.
+pub(crate) fn is_pressing() -> bool {
+    innermost(|frame| frame.is_some_and(|frame| frame.pressing || is_pressed()))
+}
+
+/// `waker`, unless it is the one with which the innermost scope is polled.
+///
+/// async-task's vtable is a constant that may stand at several addresses, so `will_wake` can fail to
+/// recognise a task's own waker; its data pointer is the task, which decides.
+pub(crate) fn foreign(waker: &Waker) -> Option<&Waker> {
+    let known = innermost(|frame| frame.map_or(NOBODY, |frame| frame.waker));
+    (identity(waker) != known).then_some(waker)
+}
+
+#[inline]
+fn innermost<R>(read: impl FnOnce(Option<&Frame<'_>>) -> R) -> R {
+    // SAFETY: INVARIANT F1: the frame outlives this call, which is on the stack above it.
+    read(INNERMOST.get().map(|frame| unsafe { frame.as_ref() }))
+}
+
+/// Restores the frame that was the innermost one before.
+struct Entered<'a> {
+    outer: FramePointer,
+    _frame: PhantomData<&'a Frame<'a>>,
+}
+
+impl Entered<'_> {
+    #[inline]
+    fn enter(frame: FramePointer) -> Self {
+        Entered { outer: INNERMOST.replace(frame), _frame: PhantomData }
+    }
+}
+
+impl Drop for Entered<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        INNERMOST.set(self.outer);
+    }
+}
