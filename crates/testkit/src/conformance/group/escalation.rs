@@ -141,12 +141,12 @@ pub fn law_g9_a_backoff_may_give_up(kitchen: &Kitchen) {
     });
 }
 
-/// A child that writes down its stop; with `fails`, its cleanup fails.
+/// A child that writes down its stop and its reason; with `fails`, its cleanup fails.
 async fn stops(name: &'static str, ready: Gate, log: Trace, fails: bool) -> Result<(), Burnt> {
     ready.open();
     let token = catch_cancel(pending::<()>()).await.expect_err("nothing ends it but a cancellation");
     turns(3).await;
-    log.add(format!("{name} over"));
+    log.add(format!("{name} over, {}", token.reason().text().unwrap_or("for no reason")));
     if fails {
         return Err(Burnt(name));
     }
@@ -171,7 +171,8 @@ pub fn law_g9_giving_up_stops_the_others_in_reverse_order(kitchen: &Kitchen) {
             }
         });
         let errors = plan.run::<GroupError<Burnt>>().await.expect_err("no restart is allowed");
-        assert_eq!(log.words(), ["c over", "b over", "a over"]);
+        let over = ["c", "b", "a"].map(|name| format!("{name} over, `fails` has used up its restarts"));
+        assert_eq!(log.words(), over);
         let failures: Vec<_> = errors.iter().map(|error| error.error().failed().cloned()).collect();
         assert_eq!(failures, [Some(Burnt("fails")), Some(Burnt("b"))]);
         assert_eq!(errors.exhausted().map(|account| account.child()), Some("fails"));

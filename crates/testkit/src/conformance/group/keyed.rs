@@ -106,6 +106,32 @@ pub fn law_g9_a_waiting_replacement_is_dropped_unpolled(kitchen: &Kitchen) {
     });
 }
 
+/// A cancellation in the turn in which the former one ends: the future never begins (C7).
+pub fn law_g9_a_replacement_cancelled_in_the_turn_of_its_beginning(kitchen: &Kitchen) {
+    kitchen.run(async {
+        let group = TaskGroup::<Burnt>::scope(async |group| {
+            let (begun, go, polled, slot) = (Gate::new(), Gate::new(), Gate::new(), Slot::new());
+            let tables = group.keyed();
+            let (ready, open, waiting) = (begun.clone(), go.clone(), slot.clone());
+            tables.replace(0, async move {
+                let token = catch_cancel(parked(ready)).await.expect_err("it is replaced");
+                open.wait().await;
+                waiting.take().map(|new: TaskRef| new.cancel());
+                token.resume().await
+            });
+            begun.wait().await;
+            let flag = polled.clone();
+            let new = tables.replace(0, async move { flag.open() });
+            slot.put(new.to_ref());
+            go.open();
+            cancelled(new.await);
+            assert!(!polled.is_open());
+            Ok(())
+        });
+        group.await.expect("nobody fails");
+    });
+}
+
 /// While a child with the key has not ended, another future is dropped unpolled, and that child is named.
 pub fn law_g9_a_second_child_with_a_key_is_dropped_unpolled(kitchen: &Kitchen) {
     kitchen.run(async {

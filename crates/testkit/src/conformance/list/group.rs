@@ -66,6 +66,7 @@ macro_rules! __conformance_groups {
                 law_g9_a_replaced_child_ends_before_the_new_one_begins
                 law_g9_a_cancelled_caller_does_not_stop_a_replacement
                 law_g9_a_waiting_replacement_is_dropped_unpolled
+                law_g9_a_replacement_cancelled_in_the_turn_of_its_beginning
                 law_g9_a_second_child_with_a_key_is_dropped_unpolled
                 law_g7_a_key_is_forgotten_with_its_child
                 law_g9_a_replaced_child_that_fails_fails_the_group
@@ -125,6 +126,7 @@ macro_rules! __conformance_groups {
                 law_g9_rest_for_one_restarts_those_after_it
                 law_g9_a_temporary_child_is_stopped_with_the_others
                 law_g9_who_begins_again_with_the_others
+                law_g9_a_child_that_is_being_cancelled_stays_ended
                 law_g9_a_slow_cleanup_holds_the_restart
                 law_g9_the_grace_of_a_supervisor_bounds_a_stop
                 law_g9_a_cancellation_ends_a_pause
