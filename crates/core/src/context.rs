@@ -20,7 +20,9 @@
 pub(crate) mod frame;
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -93,11 +95,6 @@ pub(crate) fn task_ref() -> Option<TaskRef> {
     with_task(|task| unsafe { task?.to_ref() })
 }
 
-/// Whether a task is being polled on this thread.
-pub(crate) fn is_inside_task() -> bool {
-    HERE.with(|here| here.task.get().is_some())
-}
-
 /// Makes `task` the current one, outside every scope, until the guard is dropped.
 #[inline]
 pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
@@ -110,14 +107,14 @@ pub(crate) fn enter_task(task: Option<&TaskMeta>) -> TaskGuard<'_> {
         outer
     });
     let locals = enter_locals(task.map_or(Locals(None), |task| task.locals.clone()));
-    TaskGuard { outer, _locals: locals, _lifetime: std::marker::PhantomData }
+    TaskGuard { outer, _locals: locals, _lifetime: PhantomData }
 }
 
 /// Restores what was current before; see [`enter_task`].
 pub(crate) struct TaskGuard<'a> {
     outer: Option<Box<Outer>>,
     _locals: LocalsGuard,
-    _lifetime: std::marker::PhantomData<&'a TaskMeta>,
+    _lifetime: PhantomData<&'a TaskMeta>,
 }
 
 impl Drop for TaskGuard<'_> {
@@ -272,6 +269,34 @@ pub(crate) fn runtime() -> Option<Handle> {
             here.runtime.set(ManuallyDrop::new(handle.clone()));
             handle
         })
+    })
+}
+
+/// The runtime that a call on this thread belongs to.
+pub(crate) enum AmbientRuntime {
+    Counted(Handle),
+    /// That of the current task, which holds it during the call.
+    OfTask(ManuallyDrop<Handle>, PhantomData<*const ()>),
+}
+
+impl Deref for AmbientRuntime {
+    type Target = Handle;
+    fn deref(&self) -> &Handle {
+        match self {
+            AmbientRuntime::Counted(handle) => handle,
+            AmbientRuntime::OfTask(handle, _) => handle,
+        }
+    }
+}
+
+/// The runtime of the current task, without counting a reference; for the time of one call only.
+#[inline]
+pub(crate) fn ambient_runtime() -> Option<AmbientRuntime> {
+    with_task(|task| {
+        // SAFETY: INVARIANT X1: the task holds its runtime until after the poll in which this is called. The copy is
+        // never dropped and never leaves the thread.
+        let handle = unsafe { std::ptr::read(task?.runtime_ref()) };
+        Some(AmbientRuntime::OfTask(ManuallyDrop::new(handle), PhantomData))
     })
 }
 

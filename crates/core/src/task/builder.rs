@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::panic::Location;
 
-use crate::context;
+use crate::context::{self, AmbientRuntime};
 use crate::runtime::handle::Handle;
 use crate::sync::Arc;
 use crate::task::blocking;
@@ -56,7 +56,8 @@ impl Builder {
     where
         F: Future<Output: TaskOutput<Ok: Send, Err: Send>> + Send + 'static,
     {
-        self.with_parts("spawn", |handle, options| spawn_for_root(handle, options, None, future))
+        let (handle, options) = self.parts("spawn");
+        spawn_for_root(&handle, options, None, future)
     }
 
     /// See [`try_spawn`](crate::try_spawn).
@@ -110,20 +111,13 @@ impl Builder {
         blocking::start(&handle, options, closure)
     }
 
-    /// The same without counting a reference to the runtime, where the current task has one.
     #[track_caller]
-    fn with_parts<R>(self, what: &str, act: impl FnOnce(&Handle, SpawnOptions) -> R) -> R {
-        if self.handle.is_none() && context::is_inside_task() {
-            let options = SpawnOptions { name: self.name, location: Location::caller(), owner: None };
-            return context::with_task(|task| act(task.expect("asked above").runtime_ref(), options));
-        }
-        let (handle, options) = self.parts(what);
-        act(&handle, options)
-    }
-
-    #[track_caller]
-    fn parts(self, what: &str) -> (Handle, SpawnOptions) {
-        let handle = self.handle.unwrap_or_else(|| ambient(what));
+    #[inline]
+    fn parts(self, what: &str) -> (AmbientRuntime, SpawnOptions) {
+        let handle = match self.handle {
+            Some(handle) => AmbientRuntime::Counted(handle),
+            None => context::ambient_runtime().unwrap_or_else(|| AmbientRuntime::Counted(ambient(what))),
+        };
         (handle, SpawnOptions { name: self.name, location: Location::caller(), owner: None })
     }
 }
