@@ -131,7 +131,7 @@ fn a_supervisor_that_is_interrupted_loses_nobody_and_nothing() {
     for kind in KINDS {
         let ledger = Ledger::default();
         let program = || supervise(kind, ledger.clone());
-        let Interrupted { points, runs, met } =
+        let Interrupted { points, runs, met, .. } =
             Interrupter::new().pairs(PAIRS).run(program, || ledger.close());
         eprintln!("{points} points, {runs} runs, {met} interruptions met a task");
         assert!(met > points, "most interruptions meet a task");
@@ -184,7 +184,8 @@ async fn replace_and_deduplicate(ledger: Ledger) -> Result<(), BoxError> {
 fn children_by_key_that_are_interrupted_lose_nobody_and_nothing() {
     let ledger = Ledger::default();
     let program = || replace_and_deduplicate(ledger.clone());
-    let Interrupted { points, runs, met } = Interrupter::new().pairs(PAIRS).run(program, || ledger.close());
+    let Interrupted { points, runs, met, .. } =
+        Interrupter::new().pairs(PAIRS).run(program, || ledger.close());
     eprintln!("{points} points, {runs} runs, {met} interruptions met a task");
     assert!(met > points, "most interruptions meet a task");
 }
