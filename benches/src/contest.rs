@@ -26,6 +26,7 @@ pub(crate) const TIME: &[Metric] = &[Metric { name: "", unit: "ns" }];
 /// Percentiles of a time. Each is a metric of its own, since the fast half says nothing about the slow thousandth.
 pub(crate) const LATENCY: &[Metric] = &[
     Metric { name: "p50", unit: "ns" },
+    Metric { name: "p90", unit: "ns" },
     Metric { name: "p99", unit: "ns" },
     Metric { name: "p99.9", unit: "ns" },
 ];
@@ -33,13 +34,15 @@ pub(crate) const LATENCY: &[Metric] = &[
 /// Who takes part: a runtime, or a library on a runtime.
 pub(crate) struct Contender<'a> {
     pub(crate) name: &'static str,
+    /// What one run does; one if nobody counts.
+    pub(crate) operations: usize,
     run: Box<dyn Fn(u32) -> Vec<f64> + 'a>,
 }
 
 impl<'a> Contender<'a> {
     /// `run` repeats the workload as often as it is told, and returns one number for each metric.
     pub(crate) fn new(name: &'static str, run: impl Fn(u32) -> Vec<f64> + 'a) -> Contender<'a> {
-        Contender { name, run: Box::new(run) }
+        Contender { name, operations: 1, run: Box::new(run) }
     }
 
     /// Measures the time of `operations` that one call of `run` does.
@@ -57,10 +60,11 @@ impl<'a> Contender<'a> {
         operations: usize,
         run: impl Fn() -> Duration + 'a,
     ) -> Contender<'a> {
-        Contender::new(name, move |rounds| {
+        let run = move |rounds| {
             let time: Duration = (0..rounds).map(|_| run()).sum();
             vec![time.as_nanos() as f64 / (operations as f64 * f64::from(rounds))]
-        })
+        };
+        Contender { operations, ..Contender::new(name, run) }
     }
 
     pub(crate) fn run(&self, rounds: u32) -> Vec<f64> {

@@ -1,5 +1,6 @@
 //! The flags of the command line.
 
+use std::iter::Peekable;
 #[cfg(target_os = "linux")]
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -17,6 +18,10 @@ cargo xtask bench [flags]
   --filter TEXT         only workloads or rivals whose name contains TEXT; WORKLOAD/RIVAL asks for both
   --workers N           worker threads of every runtime (2)
   --json FILE           write machine and results to FILE
+  --markdown FILE       write tables, between the marks of FILE if it has them
+  --plot DIR            write pictures
+  --from FILE           measure nothing, and show what FILE holds; of several runs, if it is given more than once
+  --counters            count allocations, system calls and sleeps per operation, instead of measuring times
   --profile RUNTIME WORKLOAD [SECONDS]
                         run one workload of one runtime over and over (5 s), for a profiler
   --help                this text";
@@ -26,11 +31,23 @@ pub(crate) struct Options {
     pub(crate) quick: bool,
     pub(crate) workers: usize,
     pub(crate) json: Option<PathBuf>,
+    pub(crate) markdown: Option<PathBuf>,
+    pub(crate) plot: Option<PathBuf>,
     filter: String,
 }
 
 pub(crate) enum Mode {
     Compare,
+    /// Counts instead of measuring times.
+    Count,
+    /// The process in which something is counted; started by this program itself.
+    Once {
+        workload: String,
+        contender: String,
+        rounds: u32,
+    },
+    /// Shows the results in these files.
+    Render(Vec<PathBuf>),
     Profile {
         runtime: String,
         workload: String,
@@ -55,40 +72,73 @@ pub(crate) enum Mode {
 impl Options {
     /// Reads the flags; the error says which one cannot be understood.
     pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Options, String> {
-        let mut options =
-            Options { mode: Mode::Compare, quick: false, workers: 2, json: None, filter: String::new() };
+        let mut options = Options {
+            mode: Mode::Compare,
+            quick: false,
+            workers: 2,
+            json: None,
+            markdown: None,
+            plot: None,
+            filter: String::new(),
+        };
         let mut words = words.peekable();
         while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
-            match word.as_str() {
-                "--quick" => options.quick = true,
-                "--filter" => options.filter = value()?,
-                "--workers" => options.workers = positive(&value()?)?,
-                "--json" => options.json = Some(PathBuf::from(value()?)),
-                "--profile" => {
-                    let (runtime, workload) = (value()?, value()?);
-                    let seconds = words.next_if(|word| !word.starts_with('-'));
-                    let seconds = seconds.map_or(Ok(5), |seconds| positive(&seconds))? as u64;
-                    options.mode = Mode::Profile { runtime, workload, seconds };
-                }
-                #[cfg(target_os = "linux")]
-                "--client" => {
-                    let server = value()?.parse().map_err(|_| "--client needs an address")?;
-                    let connections = positive(&value()?)?;
-                    let shape = Shape::parse(&value()?).ok_or("--client needs a kind of traffic")?;
-                    options.mode = Mode::Client { server, connections, shape };
-                }
-                #[cfg(target_os = "linux")]
-                "--memory" => {
-                    let runtime = value()?;
-                    let held = Held::parse(&value()?).ok_or("--memory needs what is held")?;
-                    options.mode = Mode::Memory { runtime, held };
-                }
-                "--help" => options.mode = Mode::Help,
-                _ => return Err(format!("there is no flag {word}")),
-            }
+            options.read(&word, &mut words)?;
         }
         Ok(options)
+    }
+
+    /// Reads one flag with its values.
+    fn read(&mut self, word: &str, words: &mut Peekable<impl Iterator<Item = String>>) -> Result<(), String> {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+        match word {
+            "--quick" => self.quick = true,
+            "--filter" => self.filter = value()?,
+            "--workers" => self.workers = positive(&value()?)?,
+            "--json" => self.json = Some(PathBuf::from(value()?)),
+            "--markdown" => self.markdown = Some(PathBuf::from(value()?)),
+            "--plot" => self.plot = Some(PathBuf::from(value()?)),
+            "--from" => self.render(PathBuf::from(value()?)),
+            "--profile" => {
+                let (runtime, workload) = (value()?, value()?);
+                let seconds = words.next_if(|word| !word.starts_with('-'));
+                let seconds = seconds.map_or(Ok(5), |seconds| positive(&seconds))? as u64;
+                self.mode = Mode::Profile { runtime, workload, seconds };
+            }
+            #[cfg(target_os = "linux")]
+            "--client" => {
+                let server = value()?.parse().map_err(|_| "--client needs an address")?;
+                let connections = positive(&value()?)?;
+                let shape = Shape::parse(&value()?).ok_or("--client needs a kind of traffic")?;
+                self.mode = Mode::Client { server, connections, shape };
+            }
+            #[cfg(target_os = "linux")]
+            "--memory" => {
+                let runtime = value()?;
+                let held = Held::parse(&value()?).ok_or("--memory needs what is held")?;
+                self.mode = Mode::Memory { runtime, held };
+            }
+            "--counters" => self.mode = Mode::Count,
+            "--once" => {
+                let (workload, contender) = (value()?, value()?);
+                let rounds = positive(&value()?)? as u32;
+                self.mode = Mode::Once { workload, contender, rounds };
+            }
+            "--help" => self.mode = Mode::Help,
+            _ => return Err(format!("there is no flag {word}")),
+        }
+        Ok(())
+    }
+
+    fn render(&mut self, file: PathBuf) {
+        match &mut self.mode {
+            Mode::Render(files) => files.push(file),
+            mode => *mode = Mode::Render(vec![file]),
+        }
+    }
+
+    pub(crate) fn is_filtered(&self) -> bool {
+        !self.filter.is_empty()
     }
 
     /// Whether the flags let this comparison through. A filter asks for a workload also in a quick run that has

@@ -36,6 +36,22 @@ pub(crate) fn all(runtimes: &Runtimes) -> Vec<Workload<'_>> {
     all
 }
 
+/// One workload, and one of those who take part in it.
+pub(crate) fn find<'a>(
+    all: &'a [Workload<'a>],
+    workload: &str,
+    runtime: &str,
+) -> Result<(&'a Workload<'a>, &'a Contender<'a>), String> {
+    let found = all.iter().find(|known| known.name == workload);
+    let found = found.ok_or_else(|| format!("there is no workload {workload}"))?;
+    let contender = found.contenders.iter().find(|contender| contender.name == runtime);
+    let contender = contender.ok_or_else(|| {
+        let names: Vec<&str> = found.contenders.iter().map(|contender| contender.name).collect();
+        format!("{runtime} has no part in {workload}; {} have", names.join(", "))
+    })?;
+    Ok((found, contender))
+}
+
 /// A workload that is written once and runs on every runtime.
 trait Everywhere {
     const NAME: &'static str;

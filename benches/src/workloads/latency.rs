@@ -39,7 +39,7 @@ fn sampled<'a>(name: &'static str, run: impl Fn() -> Vec<f64> + 'a) -> Contender
     Contender::new(name, move |rounds| {
         let mut samples: Vec<f64> = (0..rounds).flat_map(|_| run()).collect();
         samples.sort_by(f64::total_cmp);
-        [0.5, 0.99, 0.999].map(|part| percentile(&samples, part)).into()
+        [0.5, 0.9, 0.99, 0.999].map(|part| percentile(&samples, part)).into()
     })
 }
 
