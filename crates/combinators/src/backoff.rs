@@ -8,7 +8,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-use brigade_core::Instant;
+use brigade_core::{Handle, Instant};
 
 /// A plan of pauses that grow: exponential, bounded, with jitter, and with a budget.
 ///
@@ -70,7 +70,8 @@ impl Backoff {
         self
     }
 
-    /// The seed of the jitter. With the same seed the pauses are the same; without one they differ.
+    /// The seed of the jitter. With the same seed the pauses are the same. Without one it is drawn from the
+    /// runtime: then they differ, except in a simulation, where each run of the same seed has the same.
     pub fn seed(mut self, seed: u64) -> Backoff {
         self.seed = Some(seed);
         self
@@ -91,7 +92,9 @@ impl Backoff {
     /// Begins with the pauses; the first attempt is made at `now`.
     #[must_use]
     pub fn begin(&self, now: Instant) -> Pauses {
-        let state = self.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
+        let ambient = || Handle::try_current().map(|handle| handle.backend().random_seed());
+        let drawn = || ambient().unwrap_or_else(|| RandomState::new().build_hasher().finish());
+        let state = self.seed.unwrap_or_else(drawn);
         Pauses { plan: self.clone(), next: self.first, failed: 0, since: now, state }
     }
 }

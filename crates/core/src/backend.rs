@@ -20,6 +20,7 @@
 //! * **B5** [`Drive::is_virtual`] says whether time jumps.
 
 use std::future::Future;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::Pin;
 use std::task::Waker;
 
@@ -78,6 +79,12 @@ pub trait Backend: Send + Sync + 'static {
     /// The worker that the calling thread is, if it can host `!Send` tasks.
     fn home(&self) -> Option<Home> {
         None
+    }
+
+    /// A number to seed a generator of random numbers with, such as that of a jitter. A backend whose runs can be
+    /// replayed takes it from the seed of the run; others from the system.
+    fn random_seed(&self) -> u64 {
+        RandomState::new().build_hasher().finish()
     }
 }
 

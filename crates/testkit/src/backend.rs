@@ -179,6 +179,10 @@ impl Simulation {
 }
 
 impl Backend for Simulation {
+    fn random_seed(&self) -> u64 {
+        self.shared.lock().schedule.seed()
+    }
+
     fn schedule(&self, job: Job, info: ScheduleInfo) {
         let mut state = self.shared.lock();
         state.schedule.push(job, info.woken_while_running);

@@ -147,6 +147,8 @@ pub(crate) struct Schedule {
     policy: Policy,
     ready: VecDeque<Job>,
     dice: Dice,
+    /// Apart from the dice, so that who asks for a seed changes no choice.
+    seeds: Dice,
     priorities: Priorities,
     steps: u64,
     choices: Vec<Choice>,
@@ -154,15 +156,22 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     pub(crate) fn new(policy: Policy) -> Schedule {
-        let mut dice = Dice::new(match policy {
+        let seed = match policy {
             Policy::Random { seed } | Policy::Pct { seed, .. } => seed,
             _ => 0,
-        });
+        };
+        let mut dice = Dice::new(seed);
         let priorities = match policy {
             Policy::Pct { changes, steps, .. } => Priorities::new(changes, steps, &mut dice),
             _ => Priorities::default(),
         };
-        Schedule { policy, ready: VecDeque::new(), dice, priorities, steps: 0, choices: Vec::new() }
+        let (ready, choices, seeds) = (VecDeque::new(), Vec::new(), Dice::new(!seed));
+        Schedule { policy, ready, dice, seeds, priorities, steps: 0, choices }
+    }
+
+    /// A seed for the program's own random numbers.
+    pub(crate) fn seed(&mut self) -> u64 {
+        self.seeds.next()
     }
 
     /// Takes a job that became ready; `yielded` says that its task woke itself while it ran.

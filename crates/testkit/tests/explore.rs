@@ -161,3 +161,26 @@ fn schedules_have_names() {
         assert!(nonsense.parse::<Policy>().is_err(), "{nonsense}");
     }
 }
+
+/// Two draws in a run under this seed.
+fn draws(seed: u64) -> (u64, u64) {
+    let simulation = Simulation::with_policy(Policy::Random { seed });
+    let drawn = Rc::new(Cell::new((0, 0)));
+    let seen = drawn.clone();
+    let main = async move {
+        let draw = || Handle::current().backend().random_seed();
+        seen.set((draw(), draw()));
+    };
+    let handle = Handle::new(simulation.clone());
+    run_main_local(&handle, &*simulation, RunOptions::new(), main).expect("it cannot fail");
+    drawn.get()
+}
+
+/// A program's own random numbers are a part of what the seed replays; a jitter is seeded with them.
+#[test]
+fn random_numbers_of_a_program_are_replayed() {
+    let (first, second) = draws(7);
+    assert_ne!(first, second);
+    assert_eq!(draws(7), (first, second));
+    assert_ne!(draws(8), (first, second));
+}
