@@ -36,8 +36,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let mut lines = vec![HEAD.to_owned()];
     println!("{HEAD}");
     for workload in workloads::all(&runtimes).iter().filter(|workload| workload.metrics == TIME) {
-        let wanted =
-            |contender: &&Contender<'_>| contender.name != "epoll" && options.wants(workload, contender.name);
+        let wanted = |contender: &&Contender<'_>| options.wants(workload, contender.name);
         for contender in workload.contenders.iter().filter(wanted) {
             let counts = Counts::of(workload, contender, options.workers, traced)?;
             let line = counts.line(workload.name, contender.name);

@@ -31,7 +31,7 @@ pub(crate) fn load() -> f64 {
     text.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0)
 }
 
-/// CPU time of all threads of this process so far, in steps of the kernel's tick; zero where it cannot be had.
+/// CPU time of all threads of this process and of its children that have ended, in steps of the kernel's tick; zero where it cannot be had.
 pub(crate) fn cpu_time() -> Duration {
     cpu_time_of("self")
 }
@@ -54,9 +54,9 @@ impl Watch {
         Watch { begin: Instant::now(), others: time_of_others() }
     }
 
-    /// Whether they took more than a tenth of a core since the start, beyond what the coarse clock may invent.
+    /// Whether they took more than a tenth of a core since the start, beyond what two coarse clocks may invent.
     pub(crate) fn is_disturbed(&self) -> bool {
-        time_of_others().saturating_sub(self.others) > TICK * 2 + self.begin.elapsed() / 10
+        time_of_others().saturating_sub(self.others) > TICK * 3 + self.begin.elapsed() / 10
     }
 }
 
@@ -76,7 +76,8 @@ fn cpu_time_of(process: &str) -> Duration {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The second field, the program's name, is the only one that may hold spaces.
     let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u32>().ok());
+    // utime, stime, cutime, cstime
+    let ticks = fields.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u32>().ok());
     TICK * ticks.sum::<u32>()
 }
 

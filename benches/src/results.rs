@@ -77,7 +77,9 @@ impl Results {
 
     pub(crate) fn write(&self, path: &Path) -> Result<(), String> {
         let text = serde_json::to_string_pretty(self).expect("results have nothing that JSON lacks");
-        fs::write(path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text + "\n"));
+        written.map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// The row of the same comparison.

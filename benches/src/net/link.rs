@@ -125,3 +125,23 @@ pub(crate) fn serve_orders(server: SocketAddr, connections: usize, shape: Shape)
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use futures_lite::future::block_on;
+
+    use super::*;
+
+    #[test]
+    fn a_client_on_a_thread_is_served_again_and_again() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let server = listener.local_addr().unwrap();
+        thread::spawn(move || crate::net::serve_echo(listener, 64).unwrap());
+        let link = Link::to_thread(server, 3, Shape::Echo { size: 64 });
+        for active in [3, 1] {
+            assert!(block_on(link.exchange(active, 10)).unwrap() > Duration::ZERO);
+        }
+    }
+}

@@ -40,11 +40,12 @@ fn machines(runs: &[Results]) -> String {
         let machine = &run.machine;
         let rivals = machine.rivals.iter().map(|(name, version)| format!("{name} {version}"));
         let control = &machine.control;
+        let workers = run.results.first().map_or(0, |row| row.workers);
         let verdict = if control.quiet { "quiet" } else { "**too noisy to be believed**" };
         line(
             &mut text,
             &format!(
-                "- Run {}: {}, {}, {} cores, {} {}, {}. Control {:.3} ({:.3} .. {:.3}): {verdict}. {}.",
+                "- Run {}: {}, {}, {} cores, {workers} workers, {} {}, {}. Control {:.3} ({:.3} .. {:.3}): {verdict}. {}.",
                 index + 1,
                 machine.date,
                 machine.cpu,
