@@ -3,9 +3,9 @@
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::net::TcpListener as StdListener;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, mpsc};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use brigade_core::backend::{Backend, Drive};
 use brigade_core::{Handle, Instant, RunOptions, Task, run_main};
 use brigade_executor::{CurrentThread, MultiThread};
 use futures_channel::oneshot;
+use pin_project_lite::pin_project;
 
 use super::Runtime;
 use crate::serve;
@@ -66,7 +67,7 @@ impl Runtime for Brigade {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        brigade_core::spawn(async { Ok(future.await) })
+        brigade_core::spawn(Infallibly { future })
     }
 
     fn spawn_detached<F: Future<Output = ()> + Send + 'static>(future: F) {
@@ -146,6 +147,22 @@ impl Runtime for Brigade {
         let (done, ended) = mpsc::channel();
         drop(self.handle.spawn(async move { done.send(main.await).expect("the caller waits") }));
         ended.recv().expect("the workload ends")
+    }
+}
+
+pin_project! {
+    /// Gives the output as a result, as tasks return it, without a second copy of the future in an async block.
+    struct Infallibly<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for Infallibly<F> {
+    type Output = Result<F::Output, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.project().future.poll(cx).map(Ok)
     }
 }
 
