@@ -31,9 +31,13 @@ pub(crate) fn load() -> f64 {
     text.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0)
 }
 
-/// CPU time of all threads of this process and of its children that have ended, in steps of the kernel's tick; zero where it cannot be had.
+/// CPU time of all threads of this process so far, and of processes that work for it, in steps of the kernel's tick;
+/// zero where it cannot be had.
 pub(crate) fn cpu_time() -> Duration {
-    cpu_time_of("self")
+    let helpers = HELPERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let helped: Duration = helpers.iter().map(|process| cpu_time_of(&process.to_string())).sum();
+    // A helper that has ended and was waited for counts as a part of this process.
+    cpu_time_of("self") + helped
 }
 
 /// Takes a child process into account, which works for us.
@@ -67,9 +71,7 @@ fn time_of_others() -> Duration {
     let fields: Vec<u32> = text.split_whitespace().skip(1).map_while(|field| field.parse().ok()).collect();
     // user, nice, system, idle, iowait, irq, softirq, steal
     let busy = [0, 1, 2, 5, 7].iter().filter_map(|index| fields.get(*index)).sum::<u32>();
-    let helpers = HELPERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let helped: Duration = helpers.iter().map(|process| cpu_time_of(&process.to_string())).sum();
-    (TICK * busy).saturating_sub(cpu_time() + helped)
+    (TICK * busy).saturating_sub(cpu_time())
 }
 
 fn cpu_time_of(process: &str) -> Duration {
