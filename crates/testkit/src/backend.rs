@@ -70,6 +70,9 @@ pub struct Simulation {
 /// The only worker of a simulation.
 const HOME: Home = Home(0);
 
+/// How long a run that has ended waits for the threads of its blocking jobs, in real time.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 impl Simulation {
     /// A simulation that belongs to the calling thread, with the FIFO schedule, at [`Instant::ZERO`].
     #[must_use]
@@ -145,6 +148,13 @@ impl Simulation {
     #[must_use]
     pub fn left_behind(&self) -> usize {
         self.shared.lock().left_behind
+    }
+
+    /// Waits, for a while, until the threads of blocking jobs have ended: a job whose task was cancelled may still be
+    /// on its way out.
+    pub(crate) fn wait_for_threads(&self) {
+        let busy = |state: &mut State| state.blocking.is_busy();
+        drop(self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, busy));
     }
 
     /// Interrupts the task that runs at step `step` (the first is 1), right after that step, if it is not done by

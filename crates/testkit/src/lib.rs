@@ -4,9 +4,11 @@
 //!
 //! - [`Simulation`]: the deterministic backend with virtual time, and [`simulate`], its one-line form.
 //! - [`explore`]: a program under many schedules; a failure names its schedule and can be replayed.
-//! - [`interrupt_everywhere`]: a program with every task cancelled and aborted at every await.
+//! - [`interrupt_everywhere`]: a program with every task cancelled and aborted at every await, and a panic at each that
+//!   is [`breakable`].
 //! - [`assert_cancel_point`], [`assert_no_cancel_point`]: where a function can be cancelled.
-//! - [`Gate`], [`Probe`], [`Trace`]: force an order, count lives, compare a whole story.
+//! - [`Gate`], [`Probe`], [`Guards`], [`Trace`]: force an order, count lives, watch the order in which they end, compare
+//!   a whole story.
 //!
 //! For those who build a runtime:
 //!
@@ -23,6 +25,7 @@ pub mod conformance;
 mod dump;
 mod explore;
 mod gate;
+mod guards;
 mod interrupt;
 mod probe;
 pub mod scenario;
@@ -39,7 +42,8 @@ pub use cancel_points::{assert_cancel_point, assert_no_cancel_point};
 pub use conformance::LAWS;
 pub use explore::{Explored, Explorer, explore};
 pub use gate::{Gate, Wait};
-pub use interrupt::{Interrupted, Interrupter, Interruption, interrupt_everywhere};
+pub use guards::{Guard, Guards};
+pub use interrupt::{Interrupted, Interrupter, Interruption, breakable, interrupt_everywhere};
 pub use probe::{Item, Probe};
 pub use schedule::{Choice, Policy, UnknownPolicy};
 pub use trace::{Event, Trace};

@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 use super::program::{Block, Mode, Settle, Stmt};
 use super::waiting;
 use super::world::{Fault, Held, Value, World};
+use crate::breakable;
 
 /// How a block ends, other than by an error or a cancellation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +64,14 @@ async fn branch_body(place: Place, body: Block) -> Result<Value, Fault> {
 /// Executes a block; boxed, since blocks nest.
 pub(super) fn block(place: Place, stmts: Block) -> Pin<Box<dyn Future<Output = Step> + Send>> {
     Box::pin(async move {
-        let mut guards = Guards { place: place.clone(), keys: Vec::new() };
+        let mut guards = Guards { place: place.clone(), numbers: Vec::new() };
         for stmt in stmts.iter() {
             place.world.enter_statement();
             if let Stmt::Guard { k } = stmt {
-                place.world.guard_made();
-                guards.keys.push(*k);
+                guards.numbers.push((place.world.guard_made(&place.path), *k));
                 continue;
             }
-            match execute(&place, stmt).await? {
+            match breakable(execute(&place, stmt)).await? {
                 Flow::Next => {}
                 flow => return Ok(flow),
             }
@@ -83,13 +83,13 @@ pub(super) fn block(place: Place, stmts: Block) -> Pin<Box<dyn Future<Output = S
 /// The guards of a block, dropped last in, first out.
 struct Guards {
     place: Place,
-    keys: Vec<i64>,
+    numbers: Vec<(u64, i64)>,
 }
 
 impl Drop for Guards {
     fn drop(&mut self) {
-        while let Some(key) = self.keys.pop() {
-            self.place.world.guard_dropped();
+        while let Some((number, key)) = self.numbers.pop() {
+            self.place.world.guard_dropped(&self.place.path, number);
             self.place.log("drop", json!(key));
         }
     }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use brigade_combinators::{InGroup, TaskGroup, Timeout};
@@ -67,6 +68,8 @@ struct State {
     results: HashMap<String, Result<Value, Json>>,
     outcomes: BTreeMap<String, (u64, Json)>,
     reported: Vec<String>,
+    /// The guards that are alive, by the path in which they were made.
+    guards: HashMap<String, Vec<u64>>,
     counts: Counts,
 }
 
@@ -79,6 +82,8 @@ pub(super) struct Counts {
     pub(super) panic_at: u64,
     pub(super) guards_made: u64,
     pub(super) guards_dropped: u64,
+    /// Guards that were dropped before one that was made later in the same task or branch.
+    pub(super) guards_out_of_order: u64,
 }
 
 pub(super) fn now() -> u64 {
@@ -96,15 +101,34 @@ impl World {
         state.counts.statements += 1;
         let due = state.counts.statements == state.counts.panic_at;
         drop(state);
-        assert!(!due, "a panic that the test asked for");
+        if due {
+            // Not by `panic!`, whose hook would tell of each of thousands.
+            resume_unwind(Box::new("a panic that the test asked for"));
+        }
     }
 
-    pub(super) fn guard_made(&self) {
-        self.state().counts.guards_made += 1;
+    /// A guard is made in this task or branch; gives its number.
+    pub(super) fn guard_made(&self, path: &str) -> u64 {
+        let mut state = self.state();
+        state.counts.guards_made += 1;
+        let number = state.counts.guards_made;
+        state.guards.entry(path.to_owned()).or_default().push(number);
+        number
     }
 
-    pub(super) fn guard_dropped(&self) {
-        self.state().counts.guards_dropped += 1;
+    /// It is dropped. What was made last goes first.
+    pub(super) fn guard_dropped(&self, path: &str, number: u64) {
+        let mut state = self.state();
+        state.counts.guards_dropped += 1;
+        let alive = state.guards.entry(path.to_owned()).or_default();
+        let in_order = alive.last() == Some(&number);
+        alive.retain(|other| *other != number);
+        state.counts.guards_out_of_order += u64::from(!in_order);
+    }
+
+    /// Groups that still take children.
+    pub(super) fn open_groups(&self) -> usize {
+        self.state().groups.values().filter(|group| group.is_open() || !group.is_empty()).count()
     }
 
     pub(super) fn panic_at(&self, statement: u64) {
