@@ -93,7 +93,7 @@ fn served<'a, R: Runtime>(name: &'static str, runtime: &'a R, traffic: Traffic) 
         runtime.block_on(async move {
             R::spawn_detached(async move {
                 match traffic.shape {
-                    Shape::Echo { size } => R::serve_echo(listener, size).await,
+                    Shape::Echo { size } => R::serve_echo(listener, buffer(size)).await,
                     Shape::Http => R::serve_http(listener).await,
                 }
             });
@@ -111,13 +111,19 @@ fn floor<'a>(size: usize, traffic: Traffic) -> Contender<'a> {
     let link = OnceCell::new();
     let open = move || {
         let (listener, address) = listen();
-        thread::spawn(move || net::serve_echo(listener, size).expect("epoll works"));
+        thread::spawn(move || net::serve_echo(listener, buffer(size)).expect("epoll works"));
         traffic.link(address)
     };
     Contender::reporting("epoll", traffic.operations(), move || -> Duration {
         let answered = link.get_or_init(open).exchange(traffic.active, traffic.times);
         block_on(answered).expect("the client works until the end")
     })
+}
+
+/// The server's buffer is larger than a message, as is usual: so a message that does not fill it is known to be the last
+/// one, where a full buffer would have to be followed by another look at the socket.
+fn buffer(message: usize) -> usize {
+    (2 * message).max(4096)
 }
 
 fn listen() -> (TcpListener, SocketAddr) {
