@@ -18,6 +18,9 @@ use faults::Fault;
 /// The variable that names the law whose fault is on.
 const SWITCH: &str = "BRIGADE_FAULT";
 
+/// Where the tests of the laws are: the suite, on the simulation, and what the executor alone can show.
+const SUITES: [[&str; 2]; 2] = [["brigade-testkit", "simulation"], ["brigade-executor", "runner"]];
+
 /// A run that takes longer hangs, which is a failure, too.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -29,10 +32,10 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let wanted = |fault: &&Fault| arguments.len() == 1 || arguments[1..].contains(&fault.law.to_string());
     let tree = shell::target().join("mutants");
     plant(&tree, &faults)?;
-    let suite = build(&tree)?;
+    let suites = SUITES.iter().map(|suite| build(&tree, suite)).collect::<Result<Vec<_>, _>>()?;
     let mut survivors = Vec::new();
     for fault in faults.iter().filter(wanted) {
-        let caught = is_caught(&suite, &fault.law)?;
+        let caught = is_caught(&suites, &fault.law)?;
         println!("{:<4} {}", fault.law.to_string(), if caught { "caught" } else { "NOT CAUGHT" });
         if !caught {
             survivors.push(fault.law.clone());
@@ -82,9 +85,9 @@ fn copy(from: &Path, to: &Path, below: &str) -> Outcome {
     Ok(())
 }
 
-/// Builds the suite on the simulation; gives its program.
-fn build(tree: &Path) -> Result<PathBuf, String> {
-    let words = ["test", "--no-run", "--package", "brigade-testkit", "--test", "simulation"];
+/// Builds a suite; gives its program.
+fn build(tree: &Path, [package, test]: &[&str; 2]) -> Result<PathBuf, String> {
+    let words = ["test", "--no-run", "--package", package, "--test", test];
     let mut command = shell::cargo(&words);
     command.current_dir(tree).env("RUSTFLAGS", "-Awarnings").env("CARGO_TARGET_DIR", tree.join("target"));
     let output = command.stderr(Stdio::piped()).output().map_err(|error| format!("cargo: {error}"))?;
@@ -98,7 +101,16 @@ fn build(tree: &Path) -> Result<PathBuf, String> {
 }
 
 /// Whether a test of the law fails while its fault is on.
-fn is_caught(suite: &Path, law: &Law) -> Result<bool, String> {
+fn is_caught(suites: &[PathBuf], law: &Law) -> Result<bool, String> {
+    for suite in suites {
+        if fails(suite, law)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn fails(suite: &Path, law: &Law) -> Result<bool, String> {
     let filter = format!("law_{}_", law.to_string().to_lowercase());
     let mut command = Command::new(suite);
     command.arg(&filter).env(SWITCH, law.to_string()).stdout(Stdio::null()).stderr(Stdio::null());

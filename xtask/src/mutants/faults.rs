@@ -7,8 +7,12 @@ use crate::laws::Law;
 const TEXT: &str = include_str!("faults.txt");
 
 /// The crates that faults are planted in: there the question to the environment is asked.
-pub(crate) const ROOTS: [&str; 3] =
-    ["crates/core/src/lib.rs", "crates/combinators/src/lib.rs", "crates/testkit/src/lib.rs"];
+pub(crate) const ROOTS: [&str; 4] = [
+    "crates/core/src/lib.rs",
+    "crates/combinators/src/lib.rs",
+    "crates/executor/src/lib.rs",
+    "crates/testkit/src/lib.rs",
+];
 
 /// A change that breaks a law.
 pub(crate) struct Fault {
