@@ -31,7 +31,9 @@ impl Services {
     }
 
     pub(crate) fn now(&self) -> Instant {
-        Instant::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX - 1))
+        let elapsed = self.start.elapsed();
+        // By the parts: `as_nanos` computes in 128 bits. It fits for 500 years.
+        Instant::from_nanos(elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos()))
     }
 
     pub(crate) fn insert_timer(&self, shard: usize, at: Instant, waker: Waker) -> TimerKey {

@@ -8,6 +8,7 @@ use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
 
 use crate::Handle;
+use crate::context::{self, AmbientRuntime};
 
 /// A moment on the clock of a backend, in nanoseconds since that backend's start (law D6).
 ///
@@ -41,7 +42,8 @@ impl Instant {
     #[must_use]
     #[track_caller]
     pub fn now() -> Instant {
-        Handle::current().backend().now()
+        let runtime = context::ambient_runtime();
+        runtime.unwrap_or_else(|| AmbientRuntime::Counted(Handle::current())).backend().now()
     }
 
     /// The moment that is `nanos` nanoseconds after the backend's start.
