@@ -54,6 +54,11 @@ const DEFAULT_LIMIT: usize = 16;
 /// The source is polled only when a call could start at once, so an item that has been read is never
 /// left waiting, and a slow consumer slows the source down.
 ///
+/// # Cancellation
+///
+/// The calls that are running are cancelled and waited for, each with its cleanups; the source is read no further. A
+/// `next()` that is dropped half-way, as by a timeout, loses neither an item nor a result.
+///
 /// # Examples
 ///
 /// ```
@@ -91,6 +96,10 @@ where
 }
 
 /// The same for an iterator.
+///
+/// # Cancellation
+///
+/// As for [`amap()`].
 ///
 /// # Examples
 ///
