@@ -10,6 +10,7 @@
 //! that a cancellation could take with it.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -112,7 +113,7 @@ where
     {
         let number = self.queue.begin();
         let place = InQueue { queue: self.queue.clone(), number };
-        let child = async move { call.await.into_child_result().map(|value| place.finish(value)) };
+        let child = Call { call: Some(call), place: Some(place), error: PhantomData };
         let named = self.group.child().name(format!("{}[{number}]", self.name));
         // A group that has begun to end since it was asked gives the call back: then it never runs, like any
         // child that is cancelled before its first poll (law C7).
@@ -125,6 +126,35 @@ where
 impl<T, E: 'static> Drop for Calls<T, E> {
     fn drop(&mut self) {
         self.queue.close();
+    }
+}
+
+pin_project! {
+    /// A call that puts its result into the queue. Not an async block, which would hold the call twice.
+    struct Call<C, T, E> {
+        // Declared before `place`: the call is gone when its place is free (INVARIANT M1 of the queue).
+        #[pin]
+        call: Option<C>,
+        place: Option<InQueue<T>>,
+        error: PhantomData<fn() -> E>,
+    }
+}
+
+impl<C, T, E> Future for Call<C, T, E>
+where
+    C: Future,
+    C::Output: ChildOutput<E, Ok = T>,
+{
+    type Output = Result<(), E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), E>> {
+        let mut this = self.project();
+        let call = this.call.as_mut().as_pin_mut().expect("it is not polled after its end");
+        let output = ready!(call.poll(cx));
+        this.call.set(None);
+        let place = this.place.take();
+        let result = output.into_child_result();
+        Poll::Ready(result.map(|value| place.expect("it ends once").finish(value)))
     }
 }
 
