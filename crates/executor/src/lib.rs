@@ -39,3 +39,4 @@ pub use multi_thread::MultiThread;
 pub use runner::{RunError, Runner, run};
 #[cfg(unix)]
 pub use source::{Async, Descriptor};
+pub use worker::counts::Counters;

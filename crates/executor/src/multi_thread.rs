@@ -18,6 +18,7 @@ use crate::reactor::driver::Reactor;
 use crate::services;
 use crate::until::Until;
 use crate::worker::context::with_worker;
+use crate::worker::counts::Counters;
 
 /// A backend that runs tasks on several threads, which take work from one another.
 ///
@@ -78,6 +79,12 @@ impl MultiThread {
     /// How many workers there are.
     pub fn workers(&self) -> usize {
         self.shared.remotes.len()
+    }
+
+    /// What the workers have done so far, for those who measure.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        Counters::sum(self.shared.remotes.iter().map(|remote| &remote.counts))
     }
 
     pub(crate) fn reactor(&self) -> &Arc<Reactor> {

@@ -36,6 +36,18 @@ fn spawned_tasks_start_in_order_on_one_thread() {
     assert!(receiver.iter().eq(0..1_000));
 }
 
+/// Each worker that waits for something has gone to sleep, once at least; nobody else took part.
+#[test]
+fn counters_tell_who_slept_and_who_was_woken() {
+    let backend = MultiThread::new(1).expect("a worker");
+    let main = sleep(Duration::from_millis(5));
+    let outcome: Answer = run_main(&Handle::new(backend.clone()), &*backend, RunOptions::new(), main);
+    outcome.expect("no error");
+    let counters = backend.counters();
+    assert!(counters.parks >= 1, "{counters:?}");
+    assert_eq!((counters.wakes, counters.steals), (0, 0), "{counters:?}");
+}
+
 #[test]
 fn a_lone_task_is_run_by_another_worker_if_its_owner_is_stuck() {
     for lifo in [false, true] {

@@ -17,6 +17,7 @@ use crate::scheduler::pinned::Inbox;
 use crate::services::Services;
 use crate::thread;
 use crate::worker::context::{Worker, replace_worker, with_worker};
+use crate::worker::counts::Counts;
 use crate::worker::park::Parker;
 
 /// What the workers and the threads that schedule share.
@@ -46,6 +47,7 @@ pub(crate) struct Remote {
     pub(crate) parker: Parker,
     /// The number of the worker's present poll.
     pub(crate) polls: Polls,
+    pub(crate) counts: Counts,
     /// The thread that is this worker, or was the last one; 0 if none was.
     thread: AtomicU64,
 }
@@ -78,6 +80,7 @@ impl Shared {
                 inbox: Inbox::new(index),
                 parker: Parker::default(),
                 polls: Polls(AtomicU32::new(0)),
+                counts: Counts::default(),
                 thread: AtomicU64::new(0),
             })
         });
@@ -122,6 +125,7 @@ impl Shared {
     #[cold]
     fn wake_one(&self) {
         if let Some(worker) = self.idle.take_sleeper() {
+            self.remotes[worker].counts.woken();
             self.remotes[worker].parker.unpark(&self.services);
         }
     }

@@ -43,7 +43,7 @@ pub(crate) struct Reactor {
     mode: PollMode,
     tells_ends: bool,
     sources: Mutex<Slab<Arc<Source>>>,
-    seat: Mutex<Events>,
+    seat: Mutex<Chair>,
     /// How many sources there are: without any, nothing can come that a busy worker has to look for.
     registered: AtomicUsize,
     /// Until when the worker in the seat sleeps, in nanoseconds; 0 while nobody does.
@@ -60,7 +60,7 @@ impl Reactor {
             mode,
             tells_ends: !matches!(events, Events::Portable(_)),
             sources: Mutex::new(Slab::new()),
-            seat: Mutex::new(events),
+            seat: Mutex::new(Chair { events, wakers: WakeList::default() }),
             registered: AtomicUsize::new(0),
             asleep_until: AtomicU64::new(0),
         })
@@ -68,12 +68,12 @@ impl Reactor {
 
     /// Takes the seat, if it is free.
     pub(crate) fn sit(&self) -> Option<Seat<'_>> {
-        let events = match self.seat.try_lock() {
-            Ok(events) => events,
+        let chair = match self.seat.try_lock() {
+            Ok(chair) => chair,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(Seat { reactor: self, events })
+        Some(Seat { reactor: self, chair })
     }
 
     /// Whether an event may come at all. Notifications are for workers that sleep.
@@ -192,7 +192,14 @@ impl Reactor {
 #[derive(Debug)]
 pub(crate) struct Seat<'a> {
     reactor: &'a Reactor,
-    events: MutexGuard<'a, Events>,
+    chair: MutexGuard<'a, Chair>,
+}
+
+/// What one turn leaves to the next: the room for events and for those who are woken by them.
+#[derive(Debug)]
+struct Chair {
+    events: Events,
+    wakers: WakeList,
 }
 
 impl Seat<'_> {
@@ -221,13 +228,13 @@ impl Seat<'_> {
             }
             return 0;
         }
-        let mut wakers = WakeList::default();
+        let Chair { events, wakers } = &mut *self.chair;
         let sources = self.reactor.sources();
         let mut count = 0;
-        self.events.each(|event| {
+        events.each(|event| {
             count += 1;
             if let Some(source) = sources.get(event.key) {
-                source.set_ready(event, &mut wakers);
+                source.set_ready(event, wakers);
             }
         });
         drop(sources);
@@ -238,7 +245,7 @@ impl Seat<'_> {
     /// The lock of `system` is held while this waits; `close` rings first.
     fn wait(&mut self, timeout: Option<Duration>, deadline: Instant) -> io::Result<()> {
         match &*self.reactor.system() {
-            Some(system) => self.events.wait(system, timeout, deadline),
+            Some(system) => self.chair.events.wait(system, timeout, deadline),
             None => Err(closed()),
         }
     }

@@ -51,6 +51,10 @@ impl Worker {
             if let Some(job) = self.look_around() {
                 return Some(job);
             }
+        } else if tick % LOOK_ASIDE == 0 {
+            if let Some(job) = self.shared.injector.pop() {
+                return Some(job);
+            }
         }
         if let Some(job) = self.queue.take_lifo() {
             let streak = self.lifo_streak.get() + 1;
@@ -120,7 +124,10 @@ impl Worker {
     /// Steals half of another worker's queue. A lone job is left to its owner, who will run it sooner than the theft
     /// would pay.
     fn steal(&self) -> Option<Job> {
-        self.victims().find_map(|victim| self.shared.remotes[victim].stealer.steal(&self.queue, 2))
+        let stolen =
+            self.victims().find_map(|victim| self.shared.remotes[victim].stealer.steal(&self.queue, 2));
+        self.remote.counts.stole(stolen.is_some());
+        stolen
     }
 
     /// Takes even lone jobs from workers whose present poll lasts since the last look.
@@ -166,6 +173,7 @@ impl Worker {
             || !shared.injector.is_empty()
             || self.victims().any(|victim| shared.remotes[victim].stealer.len() >= 2);
         self.asleep.set(true);
+        self.remote.counts.parked(!something);
         let found = if something { 0 } else { self.sleep_somewhere() };
         self.asleep.set(false);
         match shared.idle.awake(self.index) {
@@ -205,6 +213,10 @@ impl Worker {
 
 /// After how many polls a worker looks at the shared queue and the reactor.
 const LOOK_AROUND: u32 = 61;
+
+/// After how many polls it looks at the shared queue alone, which is a load unless something is there: a job from another
+/// thread has waited for somebody to have time already.
+const LOOK_ASIDE: u32 = 16;
 
 /// How many jobs in a row may come out of the LIFO slot while others wait.
 const LONGEST_STREAK: u32 = 8;
