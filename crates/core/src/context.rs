@@ -11,7 +11,8 @@
 //! | field | written by |
 //! |---|---|
 //! | `task`, `budget` | [`enter_task`]; `budget` also by [`spend`] |
-//! | `root_waker`, `pass` | [`enter_task`], [`start_pass`]; `pass` also by [`ask_for_repoll`] and [`note_handed_back`] |
+//! | `root_waker`, `pass`, `turn` | [`enter_task`], [`start_pass`]; `pass` also by [`ask_for_repoll`] |
+//! | `handed_back`, `noted` | [`start_pass`], [`note_handed_back`], [`note_request`], [`forget_note`] |
 //! | `runtime` | [`enter_runtime`] |
 //! | `kept`, `cleans` | [`keep`], [`take_kept`] |
 //! | `aborting` | [`enter_aborting`] |
@@ -41,6 +42,11 @@ struct Here {
     root_waker: Cell<Identity>,
     budget: Cell<u8>,
     pass: Cell<u8>,
+    turn: Cell<u64>,
+    /// The branch in which a request was handed back to a scope during this pass.
+    handed_back: Cell<usize>,
+    /// The branch in which a group made a request of its body during this pass.
+    noted: Cell<usize>,
     aborting: Cell<bool>,
     runtime: Cell<ManuallyDrop<Option<Handle>>>,
     /// The runtime for which this thread scheduled last.
@@ -53,10 +59,11 @@ struct Here {
 
 /// The pass was asked for by a delivery.
 const DELIVERING: u8 = 1;
-/// A request was handed back to a scope during the pass.
-const HANDED_BACK: u8 = 1 << 1;
 /// Another pass was asked for.
-const REPOLL: u8 = 1 << 2;
+const REPOLL: u8 = 1 << 1;
+
+/// No branch has this address.
+const NOWHERE: usize = usize::MAX;
 
 /// What tells wakers apart: the data pointer, or the table of functions where there is no data. Tables
 /// are aligned, so the two cannot meet. One word, since it is written at every scope.
@@ -72,6 +79,9 @@ thread_local! {
             root_waker: Cell::new(NOBODY),
             budget: Cell::new(0),
             pass: Cell::new(0),
+            turn: Cell::new(0),
+            handed_back: Cell::new(NOWHERE),
+            noted: Cell::new(NOWHERE),
             aborting: Cell::new(false),
             runtime: Cell::new(ManuallyDrop::new(None)),
             kept: Cell::new(ManuallyDrop::new(None)),
@@ -178,6 +188,11 @@ pub(crate) fn start_pass(waker: &Waker, delivering: bool) {
     HERE.with(|here| {
         here.root_waker.set(identity(waker));
         here.pass.set(if delivering { DELIVERING } else { 0 });
+        if !delivering {
+            here.turn.set(here.turn.get() + 1);
+        }
+        here.handed_back.set(NOWHERE);
+        here.noted.set(NOWHERE);
     });
 }
 
@@ -198,13 +213,32 @@ pub(crate) fn is_delivering() -> bool {
 
 /// A request went back to a scope around, which delivers it after this poll.
 pub(crate) fn note_handed_back() {
-    HERE.with(|here| here.note(HANDED_BACK));
+    HERE.with(|here| here.handed_back.set(frame::branch()));
 }
 
-/// Whether the current task has requests that are about to be delivered, or one was handed back in it.
-fn is_pressed() -> bool {
-    HERE.with(|here| here.pass.get() & HANDED_BACK != 0)
-        || with_task(|task| task.is_some_and(|task| task.word.has_requests()))
+/// A request was made of the body of a group around, which delivers it after this poll.
+pub(crate) fn note_request() {
+    HERE.with(|here| here.noted.set(frame::branch()));
+}
+
+/// It is being delivered.
+pub(crate) fn forget_note() {
+    HERE.with(|here| here.noted.set(NOWHERE));
+}
+
+/// Whether one of the two has happened in this branch.
+fn is_noted(branch: usize) -> bool {
+    HERE.with(|here| here.handed_back.get() == branch || here.noted.get() == branch)
+}
+
+/// Whether the current task has requests that came since its last poll.
+fn is_asked() -> bool {
+    with_task(|task| task.is_some_and(|task| task.word.has_requests()))
+}
+
+/// The number of the present poll of a task, which no other poll has.
+pub(crate) fn turn() -> u64 {
+    HERE.with(|here| here.turn.get()) | thread_token() << 40
 }
 
 /// `waker`, unless it is the current task's own.

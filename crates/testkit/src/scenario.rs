@@ -14,6 +14,7 @@
 //! | `model` | a second implementation of the laws, to compare with |
 //! | `random` | programs made at random, and Brigade compared with the model on them |
 //! | `corpus` | the given corpus, and what is disputed there |
+//! | `shrink` | a program that shows a fault made small |
 //! | `disturbed` | runs that are interrupted somewhere |
 
 mod corpus;
@@ -22,6 +23,7 @@ mod interpreter;
 mod model;
 mod program;
 mod random;
+mod shrink;
 mod trace;
 mod waiting;
 mod world;

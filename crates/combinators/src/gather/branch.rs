@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use brigade_core::scope::{LinkMode, OwnFate, Request, Scope, Verdict, report_unobserved};
+use brigade_core::scope::{LinkMode, OwnFate, Request, Scope, Turn, Verdict, report_unobserved};
 use brigade_core::{Instant, TaskOutput, current_task};
 use pin_project_lite::pin_project;
 
@@ -73,6 +73,7 @@ pin_project! {
         #[pin]
         future: Option<F>,
         scope: Scope,
+        polled: Turn,
         kept: Kept<O>,
     }
 }
@@ -84,7 +85,7 @@ where
 {
     pub(crate) fn new(future: F, seat: Seat) -> Branch<F, O> {
         let kept = Kept { output: None, seat, report: report::<O> };
-        Branch { future: Some(future), scope: Scope::new(), kept }
+        Branch { future: Some(future), scope: Scope::branch(), polled: Turn::default(), kept }
     }
 
     /// Polls the branch once, and hands it `request` if that poll is pending: a request never
@@ -93,7 +94,17 @@ where
         let mut this = self.project();
         let Some(future) = this.future.as_mut().as_pin_mut() else { return Step::Unwound };
         let mut cx = Context::from_waker(waker);
-        if let Poll::Ready(output) = this.scope.enter(&mut cx, Instant::FAR_FUTURE, |cx| future.poll(cx)) {
+        if request.is_some() {
+            this.scope.expect_request();
+        }
+        // It was polled in this turn, and waits at the suspension point at which the request is due (law C2).
+        let waits = request.is_some() && this.polled.is_delivering();
+        *this.polled = Turn::if_pressed();
+        let polled = match waits {
+            true => Poll::Pending,
+            false => this.scope.enter(&mut cx, Instant::FAR_FUTURE, |cx| future.poll(cx)),
+        };
+        if let Poll::Ready(output) = polled {
             this.future.set(None);
             let (failed, fate) = (BranchOutput::is_failure(&output), this.scope.own_fate());
             this.kept.output = Some(output);
@@ -101,6 +112,11 @@ where
             return Step::Ended { failed, fate };
         }
         match this.scope.after_pending(request, LinkMode::Isolated, waker) {
+            Verdict::Wait if waits => {
+                // What woke it in this turn is looked at in the next one.
+                waker.wake_by_ref();
+                Step::Waiting { clear: this.scope.absorbed(), idle: this.scope.is_idle() }
+            }
             Verdict::Wait => Step::Waiting { clear: this.scope.absorbed(), idle: this.scope.is_idle() },
             Verdict::Unwind { .. } => {
                 this.future.set(None);

@@ -99,6 +99,12 @@ pub(crate) struct Round {
     decided: bool,
     /// A branch has taken notice of a request from outside.
     touched: bool,
+    /// A branch got one while it waited, whatever became of it.
+    met: bool,
+    /// The last one to end that had got one had only postponed it.
+    postponed: bool,
+    /// A further request came that has met no branch.
+    rest: bool,
     /// A branch ended without absorbing a request from outside.
     unwinding: bool,
     started: bool,
@@ -120,6 +126,9 @@ impl Round {
             hit: None,
             decided: false,
             touched: false,
+            met: false,
+            postponed: false,
+            rest: false,
             unwinding: false,
             started: false,
             waited: false,
@@ -142,7 +151,9 @@ impl Round {
             self.started = true;
         }
         // A request that was delivered meanwhile goes along with the poll, not with one more after it.
+        let further = self.receiver.is_requested();
         let request = self.waited.then(|| self.receiver.poll_request(cx.waker())).flatten();
+        self.rest |= further && request.is_some();
         let woken = self.slots.take_woken(cx.waker());
         match request {
             Some(request) => self.pass_on(team.as_mut(), &request),
@@ -154,6 +165,7 @@ impl Round {
                 return self.conclude();
             }
             self.waited = true;
+            let further = self.receiver.is_requested();
             let Some(request) = self.receiver.poll_request(cx.waker()) else {
                 // Each branch has absorbed the request, has ended, or waits for others to join its unwinding.
                 if self.receiver.is_requested() && self.obliged == self.idle {
@@ -161,6 +173,7 @@ impl Round {
                 }
                 return Poll::Pending;
             };
+            self.rest |= further;
             self.pass_on(team.as_mut(), &request);
         }
     }
@@ -182,6 +195,7 @@ impl Round {
         match step {
             Step::Waiting { clear, idle } => {
                 let obliged = self.marks[index].is_obliged();
+                self.met |= external;
                 self.touched |= clear && obliged;
                 self.set_mark(
                     index,
@@ -196,6 +210,8 @@ impl Round {
                 if self.marks[index].is_obliged() {
                     // One that was only postponed, by a shield, has met nobody (law C2).
                     self.touched |= fate != OwnFate::Undelivered;
+                    self.postponed = fate == OwnFate::Undelivered;
+                    self.rest &= self.postponed;
                     self.unwinding |= fate == OwnFate::Touched;
                 }
                 self.retire(index);
@@ -206,6 +222,7 @@ impl Round {
             Step::Unwound => {
                 self.touched |= external || self.marks[index].is_obliged();
                 self.unwinding = true;
+                (self.postponed, self.rest) = (false, false);
                 self.retire(index);
                 self.unasked();
             }
@@ -258,11 +275,16 @@ impl Round {
     /// Step 4.
     fn conclude(&mut self) -> Poll<Option<usize>> {
         if !self.decided && self.unwinding {
-            self.receiver.resume();
+            match (self.rest, self.postponed) {
+                (true, _) => self.receiver.resume_with_rest(),
+                (false, true) => self.receiver.resume_alone(),
+                (false, false) => self.receiver.resume(),
+            }
             self.resumed = true;
             return Poll::Pending;
         }
-        match self.decided || self.touched {
+        // An aggregate around this one unwinds if the request has ended a wait in here, as a task would that was awaited.
+        match self.decided || self.touched || self.met {
             true => self.receiver.hand_back(),
             false => self.receiver.hand_back_unmet(),
         }

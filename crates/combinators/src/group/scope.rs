@@ -19,7 +19,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use brigade_core::scope::{Level, LinkMode, Request, Scope, Verdict, abort_inside};
+use brigade_core::scope::{Level, LinkMode, Place, Request, Scope, Verdict, abort_inside};
 use brigade_core::{Instant, budget};
 use pin_project_lite::pin_project;
 
@@ -93,6 +93,9 @@ impl<F, E, T> GroupScope<F, E, T> {
         let mut this = self.as_mut().project();
         let body = this.body.as_mut().as_pin_mut().expect("the body is there until its stage ends");
         let poll_body = *this.poll_body;
+        if this.desk.station.lock().enter_body(Place::here()) {
+            this.scope.expect_request();
+        }
         let polled = this
             .scope
             .enter(cx, Instant::FAR_FUTURE, |cx| catch_unwind(AssertUnwindSafe(|| poll_body(body, cx))));

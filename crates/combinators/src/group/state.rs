@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::task::Waker;
 
-use brigade_core::scope::Level;
+use brigade_core::scope::{Level, Place, note_request};
 use brigade_core::{CancelReason, TaskRef};
 
 use super::error::ChildError;
@@ -19,6 +19,8 @@ pub(super) struct State<E: 'static> {
     pub(super) errors: Vec<ChildError<E>>,
     /// The group's request to its own body, until the body's scope takes it.
     pub(super) body_request: Option<CancelReason>,
+    /// Where the body was polled the last time.
+    place: Place,
     /// The body has ended: services may be dismissed (law G9).
     pub(super) body_gone: bool,
     /// The value given to `finish`, unless the body had ended with one before.
@@ -36,6 +38,7 @@ impl<E: 'static> State<E> {
             roster: Roster::new(limit),
             errors: Vec::new(),
             body_request: None,
+            place: Place::default(),
             body_gone: false,
             finished: None,
             valued: false,
@@ -57,6 +60,12 @@ impl<E: 'static> State<E> {
         self.waker.replace(waker.clone())
     }
 
+    /// The body is going to be polled; whether there is a request for it.
+    pub(super) fn enter_body(&mut self, place: Place) -> bool {
+        self.place = place;
+        self.body_request.is_some()
+    }
+
     /// The group ends: nobody comes in, every child but the services is cancelled once, and so is the
     /// body if `and_body`. Nothing happens the second time.
     pub(super) fn begin_ending(&mut self, reason: CancelReason, and_body: bool) -> Orders {
@@ -71,6 +80,7 @@ impl<E: 'static> State<E> {
         Orders {
             cancel: self.roster.ordinary_tasks(),
             reason: Some(reason),
+            body: and_body.then_some(self.place),
             waker,
             others: self.roster.waiting(),
         }
@@ -89,6 +99,8 @@ impl<E: 'static> State<E> {
 pub(super) struct Orders {
     pub(super) cancel: Vec<TaskRef>,
     pub(super) reason: Option<CancelReason>,
+    /// The body has got a request, and stands here; it may be the body that is running.
+    pub(super) body: Option<Place>,
     /// The group's future.
     pub(super) waker: Option<Waker>,
     /// Those who wait for a slot.
@@ -102,6 +114,7 @@ impl Orders {
             self.reason = more.reason;
         }
         self.cancel.extend(more.cancel);
+        self.body = self.body.or(more.body);
         self.waker = self.waker.or(more.waker);
         self.others.extend(more.others);
         self
@@ -119,6 +132,7 @@ impl Orders {
                 task.request(Level::Soft, reason.clone());
             }
         }
+        self.body.into_iter().for_each(note_request);
         self.waker.into_iter().chain(self.others).for_each(wake_safely);
     }
 }

@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
-use brigade_core::Instant;
+use brigade_core::scope::{move_deadline, with_movable_deadline};
+use brigade_core::{Instant, TaskId, current_task};
 use pin_project_lite::pin_project;
 
 use super::error::{RescheduleError, TimedOut};
@@ -46,6 +47,8 @@ struct Shared {
     rescheduled: bool,
     fired: bool,
     ended: bool,
+    /// The task in which the code inside is being polled right now.
+    polled_by: Option<TaskId>,
     /// Who polls the scope.
     waker: Option<Waker>,
 }
@@ -73,6 +76,7 @@ impl Timeout {
             rescheduled: false,
             fired: false,
             ended: false,
+            polled_by: None,
             waker: None,
         };
         let timeout = Timeout { shared: Arc::new(Mutex::new(shared)) };
@@ -102,8 +106,11 @@ impl Timeout {
         }
         shared.deadline = Some(at);
         shared.rescheduled = true;
-        let waker = shared.waker.clone();
+        let (waker, polled_by) = (shared.waker.clone(), shared.polled_by);
         drop(shared);
+        if polled_by.is_some() && polled_by == current_task().map(|task| task.id()) {
+            move_deadline(at);
+        }
         // Timeouts inside look at this deadline, too (law D4), so all of them are asked again.
         if let Some(waker) = waker {
             wake_safely(waker);
@@ -130,6 +137,7 @@ impl Timeout {
         if !shared.waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
             retired = shared.waker.replace(waker.clone());
         }
+        shared.polled_by = current_task().map(|task| task.id());
         let limit = shared.limit;
         let deadline = *shared.deadline.get_or_insert_with(|| limit.start());
         drop(shared);
@@ -137,8 +145,11 @@ impl Timeout {
         deadline
     }
 
-    fn deadline(&self) -> Instant {
-        lock(&self.shared).deadline.unwrap_or(Instant::FAR_FUTURE)
+    /// The code inside was polled; gives the deadline, which it may have moved.
+    fn leave(&self) -> Instant {
+        let mut shared = lock(&self.shared);
+        shared.polled_by = None;
+        shared.deadline.unwrap_or(Instant::FAR_FUTURE)
     }
 
     /// Makes the expiry final, unless the deadline was moved since it was found to be due.
@@ -198,10 +209,13 @@ impl<F: Future> Future for TimeoutScope<F> {
         }
         let deadline = this.guard.0.enter(cx.waker());
         let inner = this.inner.as_mut().as_pin_mut().expect("a timeout is not polled after it has ended");
-        match this.expiry.enter(cx, deadline, |cx| inner.poll(cx)) {
+        let expiry = this.expiry;
+        let polled = with_movable_deadline(|| expiry.enter(cx, deadline, |cx| inner.poll(cx)));
+        let deadline = this.guard.0.leave();
+        match polled {
             Poll::Ready(value) => Poll::Ready(self.conclude(value)),
             Poll::Pending => {
-                ready!(self.as_mut().poll_expiry(cx));
+                ready!(self.as_mut().poll_expiry(deadline, cx));
                 let this = self.project();
                 Poll::Ready(Err(this.guard.0.timed_out(this.location)))
             }
@@ -238,10 +252,8 @@ impl<F> TimeoutScope<F> {
     }
 
     /// Ready once the timeout has expired and the body is gone.
-    fn poll_expiry(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_expiry(self: Pin<&mut Self>, deadline: Instant, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
-        // The body may have moved it in this very poll.
-        let deadline = this.guard.0.deadline();
         let fires = this.expiry.is_due(deadline) && this.guard.0.fire(deadline);
         match this.expiry.after_pending(deadline, fires, cx) {
             Waiting::Wait => Poll::Pending,

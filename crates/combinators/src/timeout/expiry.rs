@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use brigade_core::scope::{
     DeadlineTimer, Grace, Level, LinkMode, Polled, Request, Scope, Verdict, abort_inside, enclosing_deadline,
-    warn,
+    is_foreign, warn,
 };
 use brigade_core::{CancelKind, CancelReason, Instant};
 
@@ -126,7 +126,8 @@ impl Expiry {
             self.fired = true;
             Request { level: Level::Soft, reason: CancelReason::new(CancelKind::Deadline) }
         });
-        match !self.fired && counts(deadline) {
+        // A branch of an aggregate is not polled when the deadline around it fires or is moved: it looks by itself (law D4).
+        match !self.fired && (counts(deadline) || is_foreign(cx.waker())) {
             true => self.timer.poll_arm(deadline, cx.waker()),
             false => self.timer.disarm(),
         }

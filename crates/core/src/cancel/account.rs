@@ -36,14 +36,53 @@ pub(crate) const SOURCES: [u8; 2] = [OWN, OUTER];
 /// How often a receiver with a waker of its own is woken in vain before it counts as left aside.
 pub(super) const ATTEMPTS: u8 = 3;
 
+/// Which levels of requests wait for delivery. An explicit one that is due does not take along one that has to wait
+/// for a handler (law C6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Undelivered {
+    pub(crate) hard: bool,
+    pub(crate) soft: bool,
+}
+
+impl Undelivered {
+    pub(crate) fn is_none(self) -> bool {
+        !self.hard && !self.soft
+    }
+
+    pub(crate) fn add(&mut self, level: Level) {
+        match level {
+            Level::Hard => self.hard = true,
+            Level::Soft => self.soft = true,
+        }
+    }
+
+    /// Whether one is due where a handler runs, or does not.
+    pub(crate) fn is_due(self, handling: bool) -> bool {
+        self.hard || self.soft && !handling
+    }
+
+    /// Takes those that are due; gives the higher level.
+    pub(crate) fn take(&mut self, handling: bool) -> Option<Level> {
+        let due = Undelivered { hard: self.hard, soft: self.soft && !handling };
+        (self.hard, self.soft) = (false, self.soft && handling);
+        match due {
+            Undelivered { hard: true, .. } => Some(Level::Hard),
+            Undelivered { soft: true, .. } => Some(Level::Soft),
+            _ => None,
+        }
+    }
+}
+
 /// What happened to the requests of one source.
 #[derive(Default)]
 pub(crate) struct Account {
-    pub(crate) undelivered: Option<Level>,
+    pub(crate) undelivered: Undelivered,
     pub(crate) unsettled: u32,
     pub(crate) resumed: bool,
     /// A delivery ended a wait: it was caught, or somebody unwound because of it.
     pub(crate) touched: bool,
+    /// What is undelivered is the rest of a delivery whose other requests were resumed.
+    pub(crate) rest: bool,
     /// The first reason, which is the one to report (law C15).
     pub(crate) reason: Option<CancelReason>,
     /// The reason of the request that is undelivered.
@@ -57,7 +96,7 @@ impl Account {
 
     /// Edge 1: a request arrives.
     pub(super) fn add(&mut self, request: Request) {
-        self.undelivered = self.undelivered.max(Some(request.level));
+        self.undelivered.add(request.level);
         self.reason.get_or_insert(request.reason.clone());
         self.latest = Some(request.reason);
     }
@@ -70,7 +109,11 @@ pub(crate) struct Entry {
     /// Boxed: hardly any receiver ever gets one, and entries come and go with every wait.
     pub(crate) pending: Option<Box<Request>>,
     pub(crate) counted: u8,
+    /// Those of them whose delivery was explicit (law C6).
+    pub(crate) hard: u8,
     pub(crate) batch: usize,
+    /// The explicit requests that it got, as the only one, and that its scope has not moved to its own books yet.
+    pub(crate) explicit: u32,
     /// Its unwinding was put off: it holds a delivery, but no handler runs behind it.
     pub(crate) idle: bool,
     pub(crate) epoch: u32,
@@ -98,11 +141,24 @@ impl Entry {
     }
 }
 
+/// What has become of the explicit requests of a batch.
+#[derive(Default)]
+pub(crate) struct Closed {
+    /// They are undelivered again.
+    pub(crate) again: u32,
+    pub(crate) absorbed: u32,
+}
+
 /// One delivery; see [`super::node`].
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) unsettled: u32,
     pub(crate) resumed: bool,
+    /// It was resumed by somebody who held a token, which is a suspension point (law C5); else by constructs
+    /// whose wait was over.
+    pub(crate) by_token: bool,
+    /// It was resumed for what was delivered alone: others that wait do not join.
+    pub(crate) alone: bool,
     pub(crate) handed_back: bool,
     /// The explicit requests that it delivered (law T3).
     pub(crate) explicit: u32,
@@ -110,13 +166,16 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// After one of its deliveries was settled: if it was the last, what becomes of its explicit
-    /// requests. Gives the number of those that are undelivered again.
-    pub(crate) fn close(&mut self) -> u32 {
+    /// requests.
+    pub(crate) fn close(&mut self) -> Closed {
         if self.unsettled > 0 || self.resumed {
-            return 0;
+            return Closed::default();
         }
         let explicit = std::mem::take(&mut self.explicit);
-        if std::mem::take(&mut self.handed_back) { explicit } else { 0 }
+        match std::mem::take(&mut self.handed_back) {
+            true => Closed { again: explicit, absorbed: 0 },
+            false => Closed { again: 0, absorbed: explicit },
+        }
     }
 }
 

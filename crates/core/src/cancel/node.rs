@@ -11,7 +11,7 @@
 //! | `waker` | stored by `decide` while something is unsettled, taken by `settle` |
 //! | `dead`, `forward` | set once by [`Scope::finish`](super::region::Scope::finish), read by `settle` |
 //! | `batches` | `decide` opens one per delivery, `settle` closes it |
-//! | `explicit` | node of a task's root only: explicit requests that were moved in by the root and are undelivered |
+//! | `explicit` | explicit requests that were moved in by the root, or by the only receiver around, and are undelivered (law T3) |
 //!
 //! INVARIANT N1: at most one node's lock is held by a thread at any time, and no waker is woken or
 //! dropped under it.
@@ -82,12 +82,44 @@ pub enum Verdict {
     },
 }
 
+/// What a pending poll comes to, unless it is put off.
+#[derive(Clone, Copy)]
+enum Plan {
+    Wait,
+    Unwind {
+        /// Constructs inside have waited to their end, as for a result: what arrives in that very turn comes after
+        /// it (laws C2, C10).
+        over: bool,
+        /// And nothing that waits joins it.
+        alone: bool,
+    },
+    /// To the receivers, from these sources.
+    Deliver([bool; 2]),
+}
+
+/// What scopes around the running code have in hand for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pressing {
+    /// Requests that wait until no handler runs, or were handed back.
+    pub(crate) waiting: bool,
+    /// Requests to the task that came since its last poll.
+    pub(crate) fresh: bool,
+    /// Requests that a scope around is given after this very poll.
+    pub(crate) coming: bool,
+}
+
+impl Pressing {
+    pub(crate) fn any(self) -> bool {
+        self.waiting || self.fresh
+    }
+}
+
 /// The answer of [`Node::decide`]; wakers are woken by the caller, after the lock is gone.
 pub(crate) struct Decision {
     pub(crate) verdict: Verdict,
     /// Everything that came from outside was absorbed.
     pub(crate) outer_clear: bool,
-    /// The unwinding was put off for requests of a scope around.
+    /// The unwinding or the delivery was put off for requests of a scope around.
     pub(crate) put_off: bool,
     /// A request waits until no handler runs.
     pub(crate) waiting: bool,
@@ -110,15 +142,17 @@ impl Node {
     /// Takes in new requests and finds out what they mean for the scope, whose inner future has just
     /// answered `Pending` in its poll number `epoch`, polled with `waker`.
     ///
-    /// If `may_put_off`, a scope around has requests that wait or are about to be delivered: an
-    /// unwinding is put off for one pass, so that they join it (laws C5, C6).
+    /// Where a scope around has requests that wait or are about to be delivered, an unwinding or a delivery is put
+    /// off for one pass, so that they join it (laws C2, C5, C6). The end of a timeout that would else expire is never too
+    /// late for them (law D4).
     pub(crate) fn decide(
         &self,
         own: Option<Request>,
         outer: Option<Request>,
         epoch: u32,
         waker: &Waker,
-        may_put_off: bool,
+        pressing: Pressing,
+        is_timeout: bool,
     ) -> Decision {
         let mut retired = None;
         let mut wakers = Vec::new();
@@ -127,16 +161,24 @@ impl Node {
         if state.is_busy() {
             state.withdraw_idle(epoch, &mut wakers);
         }
-        let verdict = state.verdict(epoch, waker, &mut wakers);
-        let put_off = may_put_off && verdict != Verdict::Wait;
+        let plan = state.plan(epoch);
+        let put_off = match plan {
+            Plan::Wait => false,
+            Plan::Unwind { over: true, alone } => {
+                pressing.waiting && !alone || is_timeout && !state.is_asked() && pressing.fresh
+            }
+            Plan::Unwind { over: false, .. } => pressing.any(),
+            Plan::Deliver(_) => pressing.any() && !state.is_handling(),
+        };
+        let verdict = if put_off { Verdict::Wait } else { state.follow(plan, epoch, waker, &mut wakers) };
         if state.is_busy() || put_off {
             retired = state.waker.replace(waker.clone());
         }
         let decision = Decision {
-            verdict: if put_off { Verdict::Wait } else { verdict },
+            verdict,
             outer_clear: state.account(OUTER).is_clear(),
             put_off,
-            waiting: state.accounts.iter().any(|account| account.undelivered.is_some()),
+            waiting: state.accounts.iter().any(|account| !account.undelivered.is_none()),
             idle: put_off || state.is_busy() && !state.is_handling(),
             wakers,
         };
@@ -161,6 +203,11 @@ impl State {
     /// Whether a delivery is unsettled: a handler runs or a receiver waits for something to end.
     pub(crate) fn is_busy(&self) -> bool {
         self.accounts.iter().any(|account| account.unsettled > 0)
+    }
+
+    /// Whether a request from outside is not absorbed.
+    fn is_asked(&self) -> bool {
+        !self.account(OUTER).is_clear()
     }
 
     /// Whether a handler runs, or a receiver is busy with its delivery.
@@ -199,57 +246,65 @@ impl State {
             for source in SOURCES.into_iter().filter(|source| entry.counted & source != 0) {
                 let account = &mut self.accounts[usize::from(source - 1)];
                 account.unsettled -= 1;
-                account.undelivered = account.undelivered.max(Some(level));
+                account.undelivered.add(level);
             }
-            entry.counted = 0;
+            (entry.counted, entry.hard) = (0, 0);
             let batch = &mut self.batches[entry.batch];
             batch.handed_back = true;
             batch.unsettled -= 1;
-            self.explicit += batch.close();
+            self.explicit += batch.close().again;
         }
     }
 
-    fn verdict(&mut self, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) -> Verdict {
+    fn plan(&self, epoch: u32) -> Plan {
         let busy = self.is_handling();
         let last_unsettled = self.batches.iter().rposition(|batch| batch.unsettled > 0);
         let last_resumed = self.batches.iter().rposition(|batch| batch.resumed);
-        if last_resumed.is_some() && last_resumed > last_unsettled {
-            return self.unwind();
+        if let Some(batch) = last_resumed.filter(|_| last_resumed > last_unsettled) {
+            let batch = &self.batches[batch];
+            return Plan::Unwind { over: !batch.by_token, alone: batch.alone };
         }
-        let deliverable = |account: &Account| match account.undelivered {
-            Some(Level::Hard) => true,
-            Some(Level::Soft) => !busy,
-            None => false,
+        let due = SOURCES.map(|source| self.account(source).undelivered.is_due(busy));
+        match self.receivers.iter().any(|(_, entry)| entry.is_live(epoch)) {
+            _ if due == [false, false] => Plan::Wait,
+            true => Plan::Deliver(due),
+            false => Plan::Unwind { over: false, alone: false },
+        }
+    }
+
+    fn follow(&mut self, plan: Plan, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) -> Verdict {
+        let due = match plan {
+            Plan::Wait => return Verdict::Wait,
+            Plan::Unwind { .. } => return Verdict::Unwind { external: self.is_asked() },
+            Plan::Deliver(due) => due,
         };
-        let due = SOURCES.map(|source| deliverable(self.account(source)));
-        if due == [false, false] {
-            return Verdict::Wait;
-        }
-        if !self.receivers.iter().any(|(_, entry)| entry.is_live(epoch)) {
-            return self.unwind();
-        }
+        let handling = self.is_handling();
         let explicit = std::mem::take(&mut self.explicit);
         self.batches.push(Batch { explicit, ..Batch::default() });
         for (source, _) in SOURCES.into_iter().zip(due).filter(|(_, due)| *due) {
-            self.deliver(source, epoch, waker, wakers);
+            self.deliver(source, handling, epoch, waker, wakers);
+        }
+        let mut live = self.receivers.iter_mut().filter(|(_, entry)| entry.is_live(epoch));
+        if let (Some((_, only)), None) = (live.next(), live.next()) {
+            only.explicit += explicit;
         }
         Verdict::Wait
     }
 
-    fn unwind(&self) -> Verdict {
-        Verdict::Unwind { external: !self.account(OUTER).is_clear() }
-    }
-
     /// Edge 2: every live receiver gets the request.
-    fn deliver(&mut self, source: u8, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) {
+    fn deliver(&mut self, source: u8, handling: bool, epoch: u32, waker: &Waker, wakers: &mut Vec<Waker>) {
         let account = &mut self.accounts[usize::from(source - 1)];
         let reason = account.latest.take().or_else(|| account.reason.clone());
-        let (Some(level), Some(reason)) = (account.undelivered.take(), reason) else { return };
+        let (Some(level), Some(reason)) = (account.undelivered.take(handling), reason) else { return };
         for (_, entry) in self.receivers.iter_mut().filter(|(_, entry)| entry.is_live(epoch)) {
             move_to_last(&mut self.batches, entry);
             if entry.counted & source == 0 {
                 entry.counted |= source;
+                entry.hard &= !source;
                 account.unsettled += 1;
+            }
+            if level == Level::Hard {
+                entry.hard |= source;
             }
             match &mut entry.pending {
                 Some(request) => request.level = request.level.max(level),

@@ -3,7 +3,7 @@
 
 use std::task::Waker;
 
-use super::account::{Entry, Link, Request, SOURCES};
+use super::account::{Entry, Level, Link, Request, SOURCES};
 use super::node::Node;
 use super::reason::{CancelKind, CancelReason};
 use super::settle::{Held, Settle, Token, settle};
@@ -70,11 +70,36 @@ impl Receiver {
     /// The unwinding goes on in the scope. From here on the construct must answer `Pending`; it will
     /// be dropped.
     pub fn resume(&mut self) {
-        self.settle(Settle::Resume, true);
+        self.settle(Settle::GoOn, true);
+    }
+
+    /// The same where the others have ended that would have handled further requests: such a one, if it waits, does not
+    /// join the unwinding, but goes on waiting (laws C6, C11).
+    pub fn resume_alone(&mut self) {
+        self.settle(Settle::GoAlone, true);
+    }
+
+    /// The same where the last request has met nobody, and only those before it are resumed: it goes back to its scope
+    /// (laws C9, C11).
+    pub fn resume_with_rest(&mut self) {
+        self.give_rest();
+        self.settle(Settle::GoAlone, true);
+    }
+
+    /// One of the requests that were delivered here goes back to its scope.
+    pub(crate) fn give_rest(&self) {
+        let Some(link) = &self.link else { return };
+        let mut state = link.node.lock();
+        let counted = state.receivers[link.key].counted;
+        for source in SOURCES.into_iter().filter(|source| counted & source != 0) {
+            let account = state.account_mut(source);
+            account.undelivered.add(Level::Soft);
+            account.rest = true;
+        }
     }
 
     /// Gives up the registration; a request that was delivered goes back to its scope and is
-    /// delivered there again (law C9).
+    /// delivered there again, when no handler runs (laws C6, C9).
     #[inline]
     pub fn hand_back(&mut self) {
         let met = self.requested.is_some();
@@ -113,6 +138,12 @@ impl Receiver {
         self.link.clone()
     }
 
+    /// The number of explicit requests in what was picked up, if nobody else got them.
+    pub(crate) fn take_explicit(&self) -> u32 {
+        let Some(link) = &self.link else { return 0 };
+        std::mem::take(&mut link.node.lock().receivers[link.key].explicit)
+    }
+
     /// Whether a request was delivered that has not been picked up, in the turn in which the construct
     /// was polled: so if it shares the scope's waker.
     pub(crate) fn has_news(&self) -> bool {
@@ -148,7 +179,7 @@ impl Receiver {
                 link.node.touch(entry.counted);
             }
             if entry.counted != 0 {
-                settle(link.node, entry.held(), how);
+                settle(link.node, Held { hard: 0, ..entry.held() }, how);
             }
         }
     }
@@ -165,7 +196,7 @@ impl Link {
     /// Takes the receiver's count, unless a further request waits to be picked up.
     pub(crate) fn uncount(&self) -> Held {
         let mut state = self.node.lock();
-        let nothing = Held { sources: 0, batch: 0 };
+        let nothing = Held { sources: 0, hard: 0, batch: 0 };
         match state.receivers.get_mut(self.key) {
             Some(entry) if entry.serial == self.serial && entry.pending.is_none() => {
                 let held = entry.held();
@@ -177,9 +208,25 @@ impl Link {
     }
 }
 
+impl Link {
+    /// So many of the explicit requests that the receiver got were absorbed; the others are not settled (law T3).
+    pub(super) fn forgo(self, explicit: u32) {
+        let mut next = Some(self);
+        while let Some(link) = next {
+            let mut state = link.node.lock();
+            let batch = state.receivers.get(link.key).filter(|entry| entry.serial == link.serial);
+            if let Some(batch) = batch.map(|entry| entry.batch).and_then(|at| state.batches.get_mut(at)) {
+                batch.explicit = batch.explicit.saturating_sub(explicit);
+            }
+            next = state.link.clone();
+            drop(state);
+        }
+    }
+}
+
 impl Entry {
     fn held(&self) -> Held {
-        Held { sources: self.counted, batch: self.batch }
+        Held { sources: self.counted, hard: self.hard & self.counted, batch: self.batch }
     }
 }
 
@@ -193,7 +240,9 @@ impl Node {
             waker,
             pending: None,
             counted: 0,
+            hard: 0,
             batch: 0,
+            explicit: 0,
             idle: false,
             epoch,
             attempts: 0,

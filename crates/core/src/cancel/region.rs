@@ -2,13 +2,13 @@
 
 use std::task::{Context, Poll, Waker};
 
-use super::account::{OUTER, OWN, Request};
-use super::node::{Node, Verdict};
+use super::account::{OUTER, OWN, Request, Undelivered};
+use super::node::{Node, Pressing, Verdict};
 use super::reason::CancelReason;
 use super::receiver::Receiver;
 use super::settle::{Settle, Token};
 use crate::context;
-use crate::context::frame::{self, Frame};
+use crate::context::frame::{self, Frame, Says};
 use crate::sync::Arc;
 use crate::task::reports::wake_safely;
 use crate::time::instant::Instant;
@@ -70,10 +70,14 @@ impl<T, E> Polled for Result<Poll<T>, E> {
 pub struct Scope {
     node: Option<Arc<Node>>,
     epoch: u32,
-    /// The unwinding was put off, once, for requests of a scope around, which join it.
+    /// The unwinding or the delivery was put off, once, for requests of a scope around, which join it.
     put_off: bool,
     /// A request of this scope waits until no handler runs.
     waiting: bool,
+    /// The construct has a request in hand for it.
+    expecting: bool,
+    /// It is a branch of an aggregate.
+    is_branch: bool,
     /// It holds deliveries, but no handler runs behind them.
     idle: bool,
     outer: Receiver,
@@ -83,7 +87,34 @@ impl Scope {
     /// A scope in which nothing has been polled yet. Allocates nothing.
     #[must_use]
     pub const fn new() -> Scope {
-        Scope { node: None, epoch: 0, put_off: false, waiting: false, idle: false, outer: Receiver::new() }
+        Scope {
+            node: None,
+            epoch: 0,
+            put_off: false,
+            waiting: false,
+            expecting: false,
+            is_branch: false,
+            idle: false,
+            outer: Receiver::new(),
+        }
+    }
+
+    /// The scope of a branch of an aggregate, which gets its requests from there alone: what unwinds inside waits for
+    /// no others.
+    #[must_use]
+    pub const fn branch() -> Scope {
+        let mut scope = Scope::new();
+        scope.is_branch = true;
+        scope
+    }
+
+    /// Says before [`enter`](Scope::enter) that the construct has a request for this scope, which it will give to
+    /// [`after_pending`](Scope::after_pending): what unwinds inside in between waits for it (laws C2, D4).
+    pub fn expect_request(&mut self) {
+        match self.is_branch {
+            true => self.expecting = true,
+            false => self.waiting = true,
+        }
     }
 
     /// Calls `poll` with this scope as the innermost one, unless the scope is about to take in a
@@ -103,9 +134,22 @@ impl Scope {
             return R::pending();
         }
         self.epoch = self.epoch.wrapping_add(1);
-        let pressing = frame::is_pressing() || self.put_off || self.waiting;
-        let deadline = deadline.min(frame::deadline());
-        Frame::new(&mut self.node, cx.waker(), self.epoch, deadline, pressing).enter(|| poll(cx))
+        let around = frame::says();
+        let says = Says {
+            epoch: self.epoch,
+            deadline: deadline.min(around.deadline),
+            near: deadline.min(if self.is_branch { Instant::FAR_FUTURE } else { around.near }),
+            pressing: self.hears(&around) || self.put_off || self.waiting,
+            coming: around.coming || self.expecting,
+            branch: if self.is_branch { std::ptr::from_ref(self).addr() } else { around.branch },
+        };
+        Frame::new(&mut self.node, cx.waker(), says).enter(|| poll(cx))
+    }
+
+    /// Whether requests that wait around this scope are meant for it. A branch of an aggregate hears of them only if the
+    /// aggregate has got others before, and not settled them.
+    fn hears(&self, around: &Says) -> bool {
+        around.pressing && !(self.is_branch && self.absorbed())
     }
 
     /// Takes in new requests after the inner future has answered `Pending`: `own`, made by the
@@ -114,21 +158,33 @@ impl Scope {
     /// A request never pre-empts a result, which is why this comes after the poll (laws C2, D3).
     #[must_use = "the verdict says whether the inner future has to be dropped"]
     pub fn after_pending(&mut self, own: Option<Request>, link: LinkMode, waker: &Waker) -> Verdict {
+        self.expecting = false;
         let outer = self.poll_outer(link, waker);
         if own.is_none() && outer.is_none() && self.is_quiet() {
             return Verdict::Wait;
         }
-        let may_put_off = !self.put_off && frame::is_pressing();
-        if self.node.is_none() && !may_put_off {
+        if own.is_some() && link == LinkMode::Receiver {
+            context::forget_note();
+        }
+        let mut pressing = frame::pressing();
+        if self.put_off {
+            // Once, and once more for the one that an aggregate has in hand.
+            pressing = Pressing { waiting: pressing.coming, ..Pressing::default() };
+        }
+        if self.node.is_none() && !pressing.any() {
             return Verdict::Unwind { external: outer.is_some() };
         }
         let node = self.node.get_or_insert_default();
         if outer.is_some() {
-            let former = std::mem::replace(&mut node.lock().link, self.outer.link());
+            let (link, explicit) = (self.outer.link(), self.outer.take_explicit());
+            let mut state = node.lock();
+            state.explicit += explicit;
+            let former = std::mem::replace(&mut state.link, link);
+            drop(state);
             drop(former);
         }
         let changed = own.is_some();
-        let decision = node.decide(own, outer, self.epoch, waker, may_put_off);
+        let decision = node.decide(own, outer, self.epoch, waker, pressing, link == LinkMode::Transparent);
         (self.put_off, self.waiting, self.idle) = (decision.put_off, decision.waiting, decision.idle);
         if decision.put_off || changed && decision.verdict == Verdict::Wait {
             // The second: a deadline that has fired no longer hides those inside (law D4).
@@ -204,8 +260,10 @@ impl Scope {
 
     /// The unwinding goes on in the scope around. From here on the construct answers `Pending`.
     pub fn resume(&mut self) {
-        self.close_node();
-        self.outer.resume();
+        match self.close_node().is_some_and(|node| node.lock().account(OUTER).rest) {
+            true => self.outer.resume_with_rest(),
+            false => self.outer.resume(),
+        }
     }
 
     /// The scope has ended: own requests are withdrawn; one from outside that nobody handled goes
@@ -221,13 +279,15 @@ impl Scope {
 
     fn finish_node(&mut self) {
         let Some(node) = self.close_node() else { return };
-        let account = |source| {
-            let state = node.lock();
-            let account = state.account(source);
-            (account.unsettled > 0, account.is_clear(), account.touched)
-        };
-        match account(OUTER) {
+        let state = node.lock();
+        let account = state.account(OUTER);
+        let (busy, clear, touched) = (account.unsettled > 0, account.is_clear(), account.touched);
+        let explicit = account.undelivered.hard;
+        drop(state);
+        match (busy, clear, touched) {
             (true, ..) => self.leave_to_tokens(&node),
+            // Its handler has dropped it, so it comes back as it was (law C5).
+            (false, false, true) if explicit => drop(self.outer.take_token()),
             (false, false, true) => self.outer.hand_back(),
             (false, false, false) => self.outer.hand_back_unmet(),
             (false, true, _) => {
@@ -241,7 +301,9 @@ impl Scope {
 
     /// The delivery as a token, for `catch_cancel`.
     pub(crate) fn take_token(&mut self) -> Option<Token> {
-        self.close_node();
+        if self.close_node().is_some_and(|node| node.lock().account(OUTER).rest) {
+            self.outer.give_rest();
+        }
         self.outer.take_token()
     }
 
@@ -282,7 +344,7 @@ impl Scope {
         let node = self.node.take()?;
         let mut state = node.lock();
         state.dead = true;
-        state.account_mut(OWN).undelivered = None;
+        state.account_mut(OWN).undelivered = Undelivered::default();
         let former = (state.waker.take(), state.link.take());
         drop(state);
         drop(former);

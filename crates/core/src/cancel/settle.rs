@@ -12,11 +12,15 @@ use crate::task::reports::wake_safely;
 /// What became of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Settle {
-    /// The unwinding goes on in the scope (law C5).
+    /// The unwinding goes on in the scope, from a suspension point (law C5).
     Resume,
+    /// The unwinding goes on in the scope, from a construct whose wait is over (laws C2, C10).
+    GoOn,
+    /// The same, without the requests that wait: their time has not come.
+    GoAlone,
     /// The request has been dealt with (`uncancel`, law C4).
     Absorb,
-    /// The receiver ended without handling it: the scope delivers it again (law C9).
+    /// Nobody handled it: the scope delivers it again (laws C5, C9).
     HandBack,
 }
 
@@ -30,10 +34,12 @@ pub(crate) struct Token {
     reason: CancelReason,
 }
 
-/// What a receiver or a token holds of its scope: a delivery of these sources, in this batch.
+/// What a receiver or a token holds of its scope: a delivery of these sources, in this batch. Where it is handed
+/// back, those in `hard` come back as explicit ones (law C6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) sources: u8,
+    pub(crate) hard: u8,
     pub(crate) batch: usize,
 }
 
@@ -76,15 +82,17 @@ impl fmt::Debug for Token {
 pub(crate) fn settle(mut node: Arc<Node>, mut held: Held, mut how: Settle) -> bool {
     loop {
         let mut state = node.lock();
-        state.settle(held, how);
+        let explicit = state.settle(held, how);
         let waker = state.waker.take();
         let next = state.take_forward();
         let absorbed = if how == Settle::Absorb { state.take_absorbed_link() } else { None };
+        let partly = if explicit > 0 && absorbed.is_none() { state.link.clone() } else { None };
         let reached = held.sources != 0 && !state.dead;
         drop(state);
         if reached && how == Settle::HandBack {
             context::note_handed_back();
         }
+        partly.into_iter().for_each(|link| link.forgo(explicit));
         if let Some(waker) = waker {
             wake_safely(waker);
         }
@@ -107,33 +115,40 @@ pub(crate) fn settle(mut node: Arc<Node>, mut held: Held, mut how: Settle) -> bo
 }
 
 impl State {
-    fn settle(&mut self, held: Held, how: Settle) {
+    /// Gives the number of explicit requests that were absorbed.
+    fn settle(&mut self, held: Held, how: Settle) -> u32 {
         if held.sources == 0 {
-            return;
+            return 0;
         }
         for source in SOURCES.into_iter().filter(|source| held.sources & source != 0) {
-            self.settle_source(source, how);
+            let level = if held.hard & source == 0 { Level::Soft } else { Level::Hard };
+            self.settle_source(source, how, level);
         }
         let batch = &mut self.batches[held.batch];
         batch.unsettled -= 1;
-        batch.resumed |= how == Settle::Resume;
+        batch.resumed |= matches!(how, Settle::Resume | Settle::GoOn | Settle::GoAlone);
+        batch.by_token |= how == Settle::Resume;
+        batch.alone |= how == Settle::GoAlone;
         batch.handed_back |= how == Settle::HandBack;
-        self.explicit += batch.close();
+        let closed = batch.close();
+        self.explicit += closed.again;
         while self.batches.last().is_some_and(|batch| batch.unsettled == 0 && !batch.resumed) {
             self.batches.pop();
         }
+        closed.absorbed
     }
 
-    fn settle_source(&mut self, source: u8, how: Settle) {
+    fn settle_source(&mut self, source: u8, how: Settle, level: Level) {
         let account = self.account_mut(source);
         account.unsettled -= 1;
         match how {
-            Settle::Resume => account.resumed = true,
-            Settle::HandBack => account.undelivered = account.undelivered.max(Some(Level::Soft)),
+            Settle::Resume | Settle::GoOn | Settle::GoAlone => account.resumed = true,
+            Settle::HandBack => account.undelivered.add(level),
             Settle::Absorb => {}
         }
         if account.is_clear() {
             account.reason = None;
+            account.rest = false;
         }
     }
 
@@ -150,11 +165,16 @@ impl State {
         if !self.dead || account.unsettled > 0 {
             return None;
         }
-        let how = match (account.resumed, account.undelivered) {
+        let how = match (account.resumed, account.undelivered.is_none()) {
             (true, _) => Settle::Resume,
-            (false, Some(_)) => Settle::HandBack,
-            (false, None) => Settle::Absorb,
+            (false, false) => Settle::HandBack,
+            (false, true) => Settle::Absorb,
         };
-        self.forward.take().map(|token| (token, how))
+        let soft = !account.undelivered.hard;
+        let mut token = self.forward.take()?;
+        if soft {
+            token.held.hard = 0;
+        }
+        Some((token, how))
     }
 }

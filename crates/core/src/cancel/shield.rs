@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::cancel::receiver::Receiver;
-use crate::context::frame;
+use crate::context::{self, frame};
 
 /// Awaits `future` to its end even if a cancellation is delivered meanwhile, returns its value, and
 /// hands the request back to its scope, where it is delivered at the next suspension point (law C11).
@@ -41,6 +41,8 @@ impl<F: Future> Future for Shield<F> {
         match frame::enter_shielded(|| this.inner.poll(cx)) {
             Poll::Ready(output) => {
                 this.receiver.hand_back_unmet();
+                // What came too late to be delivered here, or was there before, is handed back as well.
+                context::with_task(|task| task.map(|task| task.word.soften_requests()));
                 Poll::Ready(output)
             }
             Poll::Pending => {

@@ -12,8 +12,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-use super::{Identity, NOBODY, identity, is_pressed};
-use crate::cancel::node::Node;
+use super::{Identity, NOBODY, identity, is_asked, is_noted};
+use crate::cancel::node::{Node, Pressing};
 use crate::sync::Arc;
 use crate::time::instant::Instant;
 
@@ -21,13 +21,36 @@ use crate::time::instant::Instant;
 pub(crate) struct Frame<'a> {
     /// The scope's own; made by the first who needs it.
     pub(crate) node: &'a Cell<Option<Arc<Node>>>,
+    waker: Identity,
+    says: Says,
+}
+
+/// The part of it that the scopes inside hand on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Says {
     /// The number of the poll.
     pub(crate) epoch: u32,
-    /// A request to this scope, or to one around it, waits or is about to be delivered (law C5).
-    pub(crate) pressing: bool,
     /// The tightest deadline around that has not fired (law D4).
     pub(crate) deadline: Instant,
-    waker: Identity,
+    /// The tightest of them in the same branch of an aggregate.
+    pub(crate) near: Instant,
+    /// A request to this scope, or to one around it, waits or is about to be delivered (law C5).
+    pub(crate) pressing: bool,
+    /// A request is given to this scope, or to one around it, after this very poll.
+    pub(crate) coming: bool,
+    /// The innermost branch of an aggregate, by its address; 0 outside of all.
+    pub(crate) branch: usize,
+}
+
+impl Says {
+    const NOTHING: Says = Says {
+        epoch: 0,
+        deadline: Instant::FAR_FUTURE,
+        near: Instant::FAR_FUTURE,
+        pressing: false,
+        coming: false,
+        branch: 0,
+    };
 }
 
 /// A frame, or the outside.
@@ -35,17 +58,13 @@ pub(crate) type FramePointer = Option<NonNull<Frame<'static>>>;
 
 thread_local! {
     static INNERMOST: Cell<FramePointer> = const { Cell::new(None) };
+    /// A deadline around that was moved in this poll; see [`move_deadline`].
+    static MOVED: Cell<Instant> = const { Cell::new(Instant::FAR_FUTURE) };
 }
 
 impl<'a> Frame<'a> {
-    pub(crate) fn new(
-        node: &'a mut Option<Arc<Node>>,
-        waker: &Waker,
-        epoch: u32,
-        deadline: Instant,
-        pressing: bool,
-    ) -> Frame<'a> {
-        Frame { node: Cell::from_mut(node), epoch, pressing, deadline, waker: identity(waker) }
+    pub(crate) fn new(node: &'a mut Option<Arc<Node>>, waker: &Waker, says: Says) -> Frame<'a> {
+        Frame { node: Cell::from_mut(node), waker: identity(waker), says }
     }
 
     /// Calls `poll` with this scope as the innermost one.
@@ -58,6 +77,7 @@ impl<'a> Frame<'a> {
 
 /// Calls `poll` where no scope can be reached and no deadline is seen (law C11).
 pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
+    let _moved = Moved(MOVED.replace(Instant::FAR_FUTURE));
     let _entered = Entered::enter(None);
     poll()
 }
@@ -100,17 +120,47 @@ pub(crate) fn is_node_of_scope(node: &Arc<Node>) -> bool {
 
 /// The number of the innermost scope's current poll.
 pub(crate) fn epoch() -> u32 {
-    innermost(|frame| frame.map_or(0, |frame| frame.epoch))
+    innermost(|frame| frame.map_or(0, |frame| frame.says.epoch))
+}
+
+/// What the innermost scope says.
+pub(crate) fn says() -> Says {
+    let says = innermost(|frame| frame.map_or(Says::NOTHING, |frame| frame.says));
+    Says { deadline: says.deadline.min(MOVED.get()), ..says }
+}
+
+/// The branch in which the running code is; see [`Says`].
+pub(crate) fn branch() -> usize {
+    innermost(|frame| frame.map_or(0, |frame| frame.says.branch))
 }
 
 /// The tightest deadline around the running code that has not fired (law D4).
 pub(crate) fn deadline() -> Instant {
-    innermost(|frame| frame.map_or(Instant::FAR_FUTURE, |frame| frame.deadline))
+    innermost(|frame| frame.map_or(Instant::FAR_FUTURE, |frame| frame.says.deadline)).min(MOVED.get())
 }
 
-/// Whether a scope around the running code has requests that wait or are about to be delivered.
-pub(crate) fn is_pressing() -> bool {
-    innermost(|frame| frame.is_some_and(|frame| frame.pressing || is_pressed()))
+/// Calls `poll`, in which a deadline may be moved by [`move_deadline`].
+pub(crate) fn with_movable_deadline<R>(poll: impl FnOnce() -> R) -> R {
+    let _moved = Moved(MOVED.replace(Instant::FAR_FUTURE));
+    poll()
+}
+
+/// A deadline around the running code was moved to `at` after it had been told to the code inside (law D4).
+pub(crate) fn move_deadline(at: Instant) {
+    MOVED.set(MOVED.get().min(at));
+}
+
+/// What the scopes around the running code have in hand.
+pub(crate) fn pressing() -> Pressing {
+    innermost(|frame| {
+        let Some(Frame { says, .. }) = frame else { return Pressing::default() };
+        let expiring = says.near != Instant::FAR_FUTURE && says.near <= Instant::now();
+        Pressing {
+            waiting: says.pressing || expiring || is_noted(says.branch),
+            fresh: says.branch == 0 && is_asked(),
+            coming: says.coming,
+        }
+    })
 }
 
 /// `waker`, unless it is the one with which the innermost scope is polled.
@@ -126,6 +176,15 @@ pub(crate) fn foreign(waker: &Waker) -> Option<&Waker> {
 fn innermost<R>(read: impl FnOnce(Option<&Frame<'_>>) -> R) -> R {
     // SAFETY: INVARIANT F1: the frame outlives this call, which is on the stack above it.
     read(INNERMOST.get().map(|frame| unsafe { frame.as_ref() }))
+}
+
+/// Restores what was moved before.
+struct Moved(Instant);
+
+impl Drop for Moved {
+    fn drop(&mut self) {
+        MOVED.set(self.0);
+    }
 }
 
 /// Restores the frame that was the innermost one before.

@@ -30,7 +30,7 @@ impl fmt::Debug for Callback {
     }
 }
 
-/// Registers a callback; one that comes late is scheduled by itself.
+/// Registers a callback; one that comes late is scheduled.
 pub(crate) fn add(task: &TaskRef, function: Function) -> CallbackId {
     let meta = task.meta();
     let locals = Locals::capture();
@@ -38,13 +38,13 @@ pub(crate) fn add(task: &TaskRef, function: Function) -> CallbackId {
     let more = late.more();
     more.next_callback += 1;
     let id = CallbackId(more.next_callback);
-    // Pushed first and looked for by the end afterwards, or not seen by it and taken back here.
+    // Pushed first and looked for by the end afterwards, or not seen by it and left to a caller.
     more.callbacks.push(Callback { id, locals, function });
     let waiting = meta.word.transition_to_watched();
-    let late_one = if waiting { None } else { take(&mut more.callbacks, id) };
+    let schedules = !waiting && !std::mem::replace(&mut more.has_caller, true);
     drop(late);
-    if let Some(callback) = late_one {
-        schedule(task.clone(), callback);
+    if schedules {
+        schedule(task.clone());
     }
     id
 }
@@ -74,6 +74,14 @@ fn take(callbacks: &mut Vec<Callback>, id: CallbackId) -> Option<Callback> {
     Some(callbacks.remove(at))
 }
 
+/// The next callback that came late; if there is none, the next one to come needs a caller of its own.
+fn next_late(task: &TaskRef) -> Option<Callback> {
+    let mut late = task.meta().late();
+    let more = late.more();
+    more.has_caller = !more.callbacks.is_empty();
+    more.has_caller.then(|| more.callbacks.remove(0))
+}
+
 /// The owner of the tasks that run late callbacks.
 struct Epilogue;
 
@@ -81,9 +89,9 @@ impl Owner for Epilogue {
     fn child_done(&self, _key: usize, _task: &TaskRef) {}
 }
 
-/// A task of its own runs a callback that was added after the end; if the runtime has ended, too, it
-/// can never run.
-fn schedule(task: TaskRef, callback: Callback) {
+/// A task of its own runs the callbacks that were added after the end, one after the other; if the runtime has ended,
+/// too, they can never run.
+fn schedule(task: TaskRef) {
     let runtime = task.meta().runtime();
     let options = SpawnOptions {
         name: Some(Arc::from(format!("callback of {}", task.name()))),
@@ -91,7 +99,11 @@ fn schedule(task: TaskRef, callback: Callback) {
         // Owned, so that it still runs while the runtime is closing.
         owner: Some((Arc::new(Epilogue), 0)),
     };
-    let run = async move { run_all(&task, vec![callback]) };
+    let run = async move {
+        while let Some(callback) = next_late(&task) {
+            run_all(&task, vec![callback]);
+        }
+    };
     if let Ok(prepared) = prepare(&runtime, options, run, Plain::<()>::new()) {
         drop(prepared.start());
     }

@@ -17,6 +17,7 @@ use crate::runtime::reports;
 use crate::task::error::TaskError;
 use crate::task::finished::forbid_self_await;
 use crate::task::handle::Task;
+use crate::task::state::TaskState;
 
 /// The future of `task.await`; see [`Task`].
 ///
@@ -105,6 +106,10 @@ impl<T, E> Future for Join<T, E> {
         }
         if let Some(request) = this.receiver.poll_request(cx.waker()) {
             this.pass_on(request);
+        }
+        if this.receiver.is_requested() && this.task.reference().state() != TaskState::Cancelling {
+            // It has absorbed what was passed on, and no handler runs: the next request is passed on, too (law C6).
+            this.receiver.set_idle();
         }
         Poll::Pending
     }

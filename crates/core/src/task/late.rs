@@ -29,6 +29,8 @@ pub(crate) struct More {
     pub(crate) watchers: Slab<Waker>,
     pub(crate) callbacks: Vec<Callback>,
     pub(crate) next_callback: u64,
+    /// A task is there that runs the callbacks that came late.
+    pub(crate) has_caller: bool,
 }
 
 impl Late {

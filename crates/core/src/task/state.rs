@@ -118,6 +118,16 @@ impl TaskWord {
         level(before)
     }
 
+    /// From here on the undelivered requests wait until no handler runs (laws C6, C11).
+    pub(crate) fn soften_requests(&self) {
+        // Relaxed: only the task's own poll lowers and takes requests; their reasons are published as before.
+        if self.0.load(Ordering::Relaxed) & HARD != 0 {
+            // Relaxed: as above. One that is made in between counts as made before.
+            self.0.fetch_or(SOFT, Ordering::Relaxed);
+            self.0.fetch_and(!HARD, Ordering::Relaxed);
+        }
+    }
+
     /// Whether a request is waiting to be delivered. A stale `false` is harmless: whoever made
     /// the request wakes the task afterwards.
     pub(crate) fn has_requests(&self) -> bool {

@@ -6,6 +6,7 @@ pub mod grace;
 pub mod hard;
 pub mod levels;
 pub mod links;
+pub mod meetings;
 pub mod never_lost;
 pub mod requests;
 pub mod shields;

@@ -17,6 +17,7 @@ macro_rules! __conformance_list {
                 law_t9_for_every_ending
                 law_t9_removed_callbacks_do_not_run
                 law_t9_late_callbacks_are_scheduled
+                law_t9_late_callbacks_run_in_registration_order
                 law_t9_callbacks_run_under_no_lock
                 law_t9_a_panicking_callback_disturbs_nothing
                 law_t9_callbacks_run_for_tasks_that_the_shutdown_ends
@@ -156,6 +157,16 @@ macro_rules! __conformance_list {
                 law_c6_a_token_absorbs_everything_delivered_to_it
                 law_c6_a_link_passes_on_the_level
                 law_c6_a_second_request_does_not_reach_children_again
+            }
+            cancel::meetings {
+                law_c5_a_dropped_token_keeps_its_level
+                law_c6_a_request_made_in_a_shield_waits_for_the_handler
+                law_c6_an_explicit_request_does_not_take_along_those_that_wait
+                law_c6_a_deadline_does_not_wait_for_a_link
+                law_t3_a_request_absorbed_in_a_handler_does_not_count
+                law_d4_a_groups_request_unwinds_through_a_deadline
+                law_d4_a_deadline_that_is_moved_to_now_expires_outermost
+                law_a2_a_gather_in_a_gather_around_a_shield_unwinds
             }
             cancel::links {
                 law_c10_the_waiter_waits_for_its_child

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A list of statements.
 pub type Block = Arc<[Stmt]>;
@@ -37,7 +37,7 @@ impl Scenario {
 }
 
 /// A statement; the fields are described in the oracle's README.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the oracle's README defines every statement and field")]
 pub enum Stmt {
@@ -151,7 +151,7 @@ pub enum Stmt {
 }
 
 /// What a catch does with its token after the handler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "named as the methods")]
 pub enum Settle {
@@ -161,7 +161,7 @@ pub enum Settle {
 }
 
 /// How a gather treats errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "named as the laws do")]
 pub enum Mode {
@@ -170,7 +170,7 @@ pub enum Mode {
 }
 
 /// When a wait ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "asyncio's names")]
 pub enum When {

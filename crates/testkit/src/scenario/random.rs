@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::model::{ModelOptions, run_model};
 use super::program::{Block, Mode, Scenario, Settle, Stmt, When};
 use super::run_scenario;
+use super::shrink::shrink;
 use crate::schedule::Dice;
 use crate::{Policy, Simulation};
 
@@ -54,19 +55,13 @@ pub fn check_random_programs(seed: u64, programs: u64, options: ModelOptions) ->
             continue;
         };
         checked.programs += 1;
-        for policy in
-            [Policy::Fifo, Policy::Random { seed: next }, Policy::Pct { seed: next, changes: 2, steps: 40 }]
-        {
+        for policy in policies(next) {
             checked.runs += 1;
-            let name = policy.to_string();
-            let run = || run_scenario(&Simulation::with_policy(policy), &scenario).compare(&expected);
-            let finding = match catch_unwind(AssertUnwindSafe(run)) {
-                Ok(Ok(())) => continue,
-                Ok(Err(difference)) => difference.to_string(),
-                Err(payload) => crate::explore::text_of(&*payload),
-            };
+            let Some(difference) = difference(&scenario, &policy, &expected) else { continue };
             if is_confluent(&scenario, options, &expected, 500) {
-                checked.findings.push(format!("program {next}, {name}: {finding}"));
+                let small = shrink(&scenario, |smaller| is_finding(smaller, &policy, options));
+                let program = serde_json::to_string(&small.root).unwrap_or_default();
+                checked.findings.push(format!("program {next}, {policy}: {difference}\n    {program}"));
             } else {
                 // A dozen orders had not shown it; it is no program for a comparison.
                 checked.discarded += 1;
@@ -76,6 +71,30 @@ pub fn check_random_programs(seed: u64, programs: u64, options: ModelOptions) ->
         }
     }
     checked
+}
+
+fn policies(seed: u64) -> [Policy; 3] {
+    [Policy::Fifo, Policy::Random { seed }, Policy::Pct { seed, changes: 2, steps: 40 }]
+}
+
+/// Where Brigade departs from the expected trace under a schedule.
+fn difference(scenario: &Scenario, policy: &Policy, expected: &serde_json::Value) -> Option<String> {
+    let run = || run_scenario(&Simulation::with_policy(policy.clone()), scenario).compare(expected);
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(())) => None,
+        Ok(Err(difference)) => Some(difference.to_string()),
+        Err(payload) => Some(crate::explore::text_of(&*payload)),
+    }
+}
+
+/// Whether a program is fit for a comparison, and Brigade departs from the model.
+fn is_finding(scenario: &Scenario, policy: &Policy, options: ModelOptions) -> bool {
+    let first = run_model(scenario, options);
+    if first.coincident || !first.excluded.is_empty() {
+        return false;
+    }
+    let expected = first.trace.to_json();
+    difference(scenario, policy, &expected).is_some() && is_confluent(scenario, options, &expected, 100)
 }
 
 /// The trace of a program that has only one.

@@ -92,6 +92,27 @@ pub fn law_t9_late_callbacks_are_scheduled(kitchen: &Kitchen) {
     });
 }
 
+/// Late ones run one after the other, in the order in which they were added, whatever the scheduler does.
+pub fn law_t9_late_callbacks_run_in_registration_order(kitchen: &Kitchen) {
+    kitchen.run(async {
+        let task = spawn(async {});
+        until(|| task.done()).await;
+        let (called, last) = (Arc::new(Mutex::new(Vec::new())), Gate::new());
+        for number in 0..10 {
+            let (called, last) = (called.clone(), last.clone());
+            task.on_done(move |_| {
+                called.lock().unwrap().push(number);
+                if number == 9 {
+                    last.open();
+                }
+            });
+        }
+        last.wait().await;
+        assert_eq!(*called.lock().unwrap(), (0..10).collect::<Vec<_>>());
+        value(task.await);
+    });
+}
+
 /// Callbacks run under no lock: they may use their task and the runtime as anybody.
 pub fn law_t9_callbacks_run_under_no_lock(kitchen: &Kitchen) {
     kitchen.run(async {

@@ -18,6 +18,7 @@ pub(super) struct Timeout {
     depth: usize,
     deadline: Option<u64>,
     fired: bool,
+    fired_at: Option<u64>,
     ended: bool,
     /// A past deadline, which expires at the first suspension (D5).
     past: bool,
@@ -68,6 +69,7 @@ impl Model {
             depth,
             deadline: None,
             fired: false,
+            fired_at: None,
             ended: false,
             past: false,
             passed_over: false,
@@ -106,6 +108,11 @@ impl Model {
             return Some(signal);
         }
         if self.has_pending(fiber) {
+            if !self.is_task(fiber) && self.timeouts[id].fired_at == Some(self.now) {
+                self.exclude(
+                    "D4: a branch's deadline at the instant at which its gather passes a request on",
+                );
+            }
             // D4, C5: what is undelivered now joins the unwinding; it is never turned into a timeout.
             self.deliver(fiber);
             return Some(Signal::Cancel);
@@ -150,6 +157,7 @@ impl Model {
             return;
         }
         self.timeouts[id].fired = true;
+        self.timeouts[id].fired_at = Some(self.now);
         for inner in 0..self.timeouts.len() {
             let now = self.now;
             let timeout = &mut self.timeouts[inner];

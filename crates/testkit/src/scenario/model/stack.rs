@@ -37,6 +37,7 @@ pub(super) enum Form {
     Timeout(String),
     WaitForBody,
     WaitForTask(String, FiberId),
+    Stream,
 }
 
 impl Act {
@@ -183,6 +184,8 @@ impl Model {
         };
         match form {
             Form::Timeout(id) => self.log(fiber, "timeout", json!([id, how])),
+            Form::Stream if expired => self.log(fiber, "as_completed", json!("timeout")),
+            Form::Stream => {}
             Form::WaitForBody => self.log(fiber, "wait_for", json!([null, how])),
             Form::WaitForTask(name, _) if expired => self.log(fiber, "wait_for", json!([name, how])),
             Form::WaitForTask(name, task) => {

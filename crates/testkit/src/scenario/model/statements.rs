@@ -135,7 +135,9 @@ impl Model {
                 if tasks.is_empty() {
                     return Signal::Next;
                 }
-                Wait::Stream { tasks, taken: Vec::new(), most: *take, until: self.deadline(*ms) }
+                let timeout = self.open_timeout(fiber, *ms);
+                self.fibers[fiber].stack.push(Act::Limit { timeout, form: Form::Stream, fail: false });
+                Wait::Stream { tasks, taken: Vec::new(), most: *take }
             }
             Stmt::Gather { id, mode, branches } => self.start_gather(fiber, id, *mode, branches),
             _ => return Signal::Next,

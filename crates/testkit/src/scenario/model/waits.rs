@@ -40,7 +40,6 @@ pub(super) enum Wait {
         tasks: Vec<(String, FiberId)>,
         taken: Vec<FiberId>,
         most: Option<usize>,
-        until: Option<u64>,
     },
     Gather(Gather),
 }
@@ -79,7 +78,7 @@ impl Model {
     pub(super) fn alarm(&self, fiber: FiberId) -> Option<u64> {
         match self.fibers[fiber].stack.last() {
             Some(Act::Wait(Wait::Sleep { until } | Wait::Spin { until, .. })) => Some(*until),
-            Some(Act::Wait(Wait::Tasks { until, .. } | Wait::Stream { until, .. })) => *until,
+            Some(Act::Wait(Wait::Tasks { until, .. })) => *until,
             _ => None,
         }
     }
@@ -113,9 +112,7 @@ impl Model {
             wait @ Wait::Watch { .. } => self.stay(fiber, wait),
             Wait::Spin { task, name, ms, times, until } => self.spin(fiber, task, name, ms, times, until),
             Wait::Tasks { tasks, when, until } => self.go_on_with_tasks(fiber, tasks, when, until),
-            Wait::Stream { tasks, taken, most, until } => {
-                self.go_on_with_stream(fiber, tasks, taken, most, until)
-            }
+            Wait::Stream { tasks, taken, most } => self.go_on_with_stream(fiber, tasks, taken, most),
         }
     }
 
@@ -226,7 +223,6 @@ impl Model {
         tasks: Vec<(String, FiberId)>,
         mut taken: Vec<FiberId>,
         most: Option<usize>,
-        until: Option<u64>,
     ) -> Option<Signal> {
         loop {
             if taken.len() == tasks.len() || most.is_some_and(|most| taken.len() >= most) {
@@ -240,11 +236,7 @@ impl Model {
             let outcome = self.take(task);
             self.log(fiber, "as_completed", json!([name, outcome]));
         }
-        if until.is_some_and(|until| self.now >= until) {
-            self.log(fiber, "as_completed", json!("timeout"));
-            return Some(Signal::Next);
-        }
-        self.stay(fiber, Wait::Stream { tasks, taken, most, until })
+        self.stay(fiber, Wait::Stream { tasks, taken, most })
     }
 
     /// Branches start at once, in order, inside the gather's first poll (A1).
