@@ -30,7 +30,7 @@ fn smaller_blocks(block: &[Json]) -> Vec<Vec<Json>> {
     for at in 0..block.len() {
         let with = |stmts: &[Json]| [&block[..at], stmts, &block[at + 1..]].concat();
         smaller.push(with(&[]));
-        smaller.extend(blocks_in(&block[at]).into_iter().map(|inner| with(inner)));
+        smaller.extend(blocks_in(&block[at]).into_iter().map(with));
         smaller.extend(smaller_statements(&block[at]).into_iter().map(|stmt| with(&[stmt])));
     }
     smaller

@@ -57,7 +57,7 @@ pub fn law_c6_an_explicit_request_does_not_take_along_those_that_wait(kitchen: &
             let (ready, handling, mover) = (ready.clone(), handling.clone(), mover.clone());
             async move {
                 let work = Timeout::scope(None, async |timeout: Timeout| {
-                    *mover.lock().unwrap() = Some(timeout);
+                    *mover.lock().expect("nobody panics") = Some(timeout);
                     let first = catch_cancel(parked(ready)).await.expect_err("the first request");
                     let second = catch_cancel(parked(handling)).await.expect_err("the second request");
                     second.uncancel();
@@ -70,7 +70,7 @@ pub fn law_c6_an_explicit_request_does_not_take_along_those_that_wait(kitchen: &
         ready.wait().await;
         task.cancel();
         handling.wait().await;
-        let timeout = mover.lock().unwrap().clone().expect("the body has begun");
+        let timeout = mover.lock().expect("nobody panics").clone().expect("the body has begun");
         timeout.reschedule(Instant::now()).expect("it has not expired");
         until(|| timeout.expired()).await;
         task.cancel();
@@ -87,7 +87,7 @@ pub fn law_c6_a_deadline_does_not_wait_for_a_link(kitchen: &Kitchen) {
             let (ready, again, mover) = (ready.clone(), again.clone(), mover.clone());
             async move {
                 let work = Timeout::scope(None, async |timeout: Timeout| {
-                    *mover.lock().unwrap() = Some(timeout);
+                    *mover.lock().expect("nobody panics") = Some(timeout);
                     let child = spawn(async move {
                         catch_cancel(parked(ready)).await.expect_err("the first request").uncancel();
                         parked(again).await
@@ -101,7 +101,7 @@ pub fn law_c6_a_deadline_does_not_wait_for_a_link(kitchen: &Kitchen) {
         ready.wait().await;
         task.cancel();
         again.wait().await;
-        let timeout = mover.lock().unwrap().clone().expect("the body has begun");
+        let timeout = mover.lock().expect("nobody panics").clone().expect("the body has begun");
         timeout.reschedule(Instant::now()).expect("it has not expired");
         cancelled(task.await);
     });
