@@ -11,8 +11,8 @@
 //! | field | written by |
 //! |---|---|
 //! | `task`, `budget` | [`enter_task`]; `budget` also by [`spend`] |
-//! | `root_waker`, `pass`, `turn` | [`enter_task`], [`start_pass`]; `pass` also by [`ask_for_repoll`] |
-//! | `handed_back`, `noted` | [`start_pass`], [`note_handed_back`], [`note_request`], [`forget_note`] |
+//! | `root_waker`, `pass`, `turn` | [`enter_task`], [`start_pass`]; `pass` also by [`ask_for_repoll`] and those below |
+//! | `handed_back`, `noted` | [`note_handed_back`], [`note_request`], [`forget_note`]; they hold while `pass` says so |
 //! | `runtime` | [`enter_runtime`] |
 //! | `kept`, `cleans` | [`keep`], [`take_kept`] |
 //! | `aborting` | [`enter_aborting`] |
@@ -61,9 +61,10 @@ struct Here {
 const DELIVERING: u8 = 1;
 /// Another pass was asked for.
 const REPOLL: u8 = 1 << 1;
-
-/// No branch has this address.
-const NOWHERE: usize = usize::MAX;
+/// `handed_back` holds.
+const HANDED_BACK: u8 = 1 << 2;
+/// `noted` holds.
+const NOTED: u8 = 1 << 3;
 
 /// What tells wakers apart: the data pointer, or the table of functions where there is no data. Tables
 /// are aligned, so the two cannot meet. One word, since it is written at every scope.
@@ -80,8 +81,8 @@ thread_local! {
             budget: Cell::new(0),
             pass: Cell::new(0),
             turn: Cell::new(0),
-            handed_back: Cell::new(NOWHERE),
-            noted: Cell::new(NOWHERE),
+            handed_back: Cell::new(0),
+            noted: Cell::new(0),
             aborting: Cell::new(false),
             runtime: Cell::new(ManuallyDrop::new(None)),
             kept: Cell::new(ManuallyDrop::new(None)),
@@ -191,8 +192,6 @@ pub(crate) fn start_pass(waker: &Waker, delivering: bool) {
         if !delivering {
             here.turn.set(here.turn.get() + 1);
         }
-        here.handed_back.set(NOWHERE);
-        here.noted.set(NOWHERE);
     });
 }
 
@@ -213,22 +212,31 @@ pub(crate) fn is_delivering() -> bool {
 
 /// A request went back to a scope around, which delivers it after this poll.
 pub(crate) fn note_handed_back() {
-    HERE.with(|here| here.handed_back.set(frame::branch()));
+    HERE.with(|here| {
+        here.note(HANDED_BACK);
+        here.handed_back.set(frame::branch());
+    });
 }
 
 /// A request was made of the body of a group around, which delivers it after this poll.
 pub(crate) fn note_request() {
-    HERE.with(|here| here.noted.set(frame::branch()));
+    HERE.with(|here| {
+        here.note(NOTED);
+        here.noted.set(frame::branch());
+    });
 }
 
 /// It is being delivered.
 pub(crate) fn forget_note() {
-    HERE.with(|here| here.noted.set(NOWHERE));
+    HERE.with(|here| here.pass.set(here.pass.get() & !NOTED));
 }
 
 /// Whether one of the two has happened in this branch.
 fn is_noted(branch: usize) -> bool {
-    HERE.with(|here| here.handed_back.get() == branch || here.noted.get() == branch)
+    HERE.with(|here| {
+        let noted = |what: u8, at: &Cell<usize>| here.pass.get() & what != 0 && at.get() == branch;
+        noted(HANDED_BACK, &here.handed_back) || noted(NOTED, &here.noted)
+    })
 }
 
 /// Whether the current task has requests that came since its last poll.

@@ -146,6 +146,22 @@ impl Scope {
         Frame::new(&mut self.node, cx.waker(), says).enter(|| poll(cx))
     }
 
+    /// The same for a scope that has none around it, as a task's root.
+    #[inline]
+    pub(crate) fn enter_outermost<R: Polled>(
+        &mut self,
+        cx: &mut Context<'_>,
+        poll: impl FnOnce(&mut Context<'_>) -> R,
+    ) -> R {
+        if context::is_delivering() && self.put_off {
+            return R::pending();
+        }
+        self.epoch = self.epoch.wrapping_add(1);
+        let pressing = self.put_off || self.waiting;
+        let says = Says { epoch: self.epoch, pressing, ..Says::NOTHING };
+        Frame::new(&mut self.node, cx.waker(), says).enter(|| poll(cx))
+    }
+
     /// Whether requests that wait around this scope are meant for it. A branch of an aggregate hears of them only if the
     /// aggregate has got others before, and not settled them.
     fn hears(&self, around: &Says) -> bool {

@@ -43,7 +43,7 @@ pub(crate) struct Says {
 }
 
 impl Says {
-    const NOTHING: Says = Says {
+    pub(crate) const NOTHING: Says = Says {
         epoch: 0,
         deadline: Instant::FAR_FUTURE,
         near: Instant::FAR_FUTURE,

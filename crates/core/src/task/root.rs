@@ -38,7 +38,6 @@ use crate::task::meta::TaskMeta;
 use crate::task::outcome::Out;
 use crate::task::output::{Sink, TaskOutput};
 use crate::task::reference::TaskRef;
-use crate::time::instant::Instant;
 
 pin_project! {
     /// See the module. `inner` is declared before `scope`: what is dropped inside still finds it.
@@ -151,7 +150,7 @@ where
     fn poll_inner(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         match this.inner.as_pin_mut() {
-            Some(inner) => this.scope.enter(cx, Instant::FAR_FUTURE, |cx| inner.poll(cx)),
+            Some(inner) => this.scope.enter_outermost(cx, |cx| inner.poll(cx)),
             None => Poll::Pending,
         }
     }
