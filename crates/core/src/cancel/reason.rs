@@ -39,7 +39,7 @@ pub enum CancelKind {
 pub struct CancelReason {
     request: Arc<Inner>,
     /// The task that ended because of it.
-    task: Option<Box<Named>>,
+    task: Option<Named>,
 }
 
 #[derive(Clone)]
@@ -96,7 +96,7 @@ impl CancelReason {
 
     /// The same reason as the outcome of `task`.
     pub(crate) fn ended(self, task: &TaskMeta) -> CancelReason {
-        CancelReason { request: self.request, task: Some(Box::new(Named::of(task))) }
+        CancelReason { request: self.request, task: Some(Named::of(task)) }
     }
 
     /// Why the cancellation was requested.
