@@ -72,10 +72,16 @@ pub fn with_movable_deadline<R>(poll: impl FnOnce() -> R) -> R {
     frame::with_movable_deadline(poll)
 }
 
-/// Says, from within [`with_movable_deadline`], that its deadline is now `at`: timeouts inside that have been told a later
-/// one take notice in this very poll (law D4).
-pub fn move_deadline(at: Instant) {
-    frame::move_deadline(at);
+/// How many deadlines around the running code may be moved: what is polled by [`with_movable_deadline`] next has one more.
+#[must_use]
+pub fn movable_depth() -> u32 {
+    frame::movable_depth()
+}
+
+/// Says, from within the `depth`-th [`with_movable_deadline`] around, that its deadline is now `at`: timeouts inside that
+/// have been told a later one take notice in this very poll (law D4).
+pub fn move_deadline(depth: u32, at: Instant) {
+    frame::move_deadline(depth, at);
 }
 
 /// The tightest deadline around the code that is being polled that has not fired;

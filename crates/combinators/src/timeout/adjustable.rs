@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
-use brigade_core::scope::{move_deadline, with_movable_deadline};
+use brigade_core::scope::{movable_depth, move_deadline, with_movable_deadline};
 use brigade_core::{Instant, TaskId, current_task};
 use pin_project_lite::pin_project;
 
@@ -49,6 +49,8 @@ struct Shared {
     ended: bool,
     /// The task in which the code inside is being polled right now.
     polled_by: Option<TaskId>,
+    /// The how-manieth of the movable deadlines there this one is.
+    depth: u32,
     /// Who polls the scope.
     waker: Option<Waker>,
 }
@@ -77,6 +79,7 @@ impl Timeout {
             fired: false,
             ended: false,
             polled_by: None,
+            depth: 0,
             waker: None,
         };
         let timeout = Timeout { shared: Arc::new(Mutex::new(shared)) };
@@ -106,10 +109,10 @@ impl Timeout {
         }
         shared.deadline = Some(at);
         shared.rescheduled = true;
-        let (waker, polled_by) = (shared.waker.clone(), shared.polled_by);
+        let (waker, polled_by, depth) = (shared.waker.clone(), shared.polled_by, shared.depth);
         drop(shared);
         if polled_by.is_some() && polled_by == current_task().map(|task| task.id()) {
-            move_deadline(at);
+            move_deadline(depth, at);
         }
         // Timeouts inside look at this deadline, too (law D4), so all of them are asked again.
         if let Some(waker) = waker {
@@ -138,6 +141,7 @@ impl Timeout {
             retired = shared.waker.replace(waker.clone());
         }
         shared.polled_by = current_task().map(|task| task.id());
+        shared.depth = movable_depth() + 1;
         let limit = shared.limit;
         let deadline = *shared.deadline.get_or_insert_with(|| limit.start());
         drop(shared);

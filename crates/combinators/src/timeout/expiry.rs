@@ -114,9 +114,15 @@ impl Expiry {
     }
 
     /// Whether the deadline fires in this turn: it has come, and no enclosing deadline of this task
-    /// that is not later will expire instead (law D4).
-    pub(crate) fn is_due(&self, deadline: Instant) -> bool {
-        !self.fired && counts(deadline) && Instant::now() >= deadline
+    /// that is not later will expire instead, or has done so in this very turn (law D4).
+    pub(crate) fn is_due(&mut self, deadline: Instant) -> bool {
+        let due = !self.fired && counts(deadline) && Instant::now() >= deadline;
+        let late = due && self.scope.is_asked_now();
+        if late {
+            // Its timer may have gone off: it is looked at again in the next turn.
+            self.timer.disarm();
+        }
+        due && !late
     }
 
     /// The inner future is pending: makes the request if the deadline `fires`, arms the timer for it

@@ -114,6 +114,8 @@ pub(crate) struct Entry {
     pub(crate) batch: usize,
     /// The explicit requests that it got, as the only one, and that its scope has not moved to its own books yet.
     pub(crate) explicit: u32,
+    /// The sources that it had got nothing of before, and that its scope has not moved to its own books yet.
+    pub(crate) fresh: u8,
     /// Its unwinding was put off: it holds a delivery, but no handler runs behind it.
     pub(crate) idle: bool,
     pub(crate) epoch: u32,
@@ -147,6 +149,8 @@ pub(crate) struct Closed {
     /// They are undelivered again.
     pub(crate) again: u32,
     pub(crate) absorbed: u32,
+    /// The sources around of which everything was absorbed.
+    pub(crate) released: u8,
 }
 
 /// One delivery; see [`super::node`].
@@ -162,6 +166,8 @@ pub(crate) struct Batch {
     pub(crate) handed_back: bool,
     /// The explicit requests that it delivered (law T3).
     pub(crate) explicit: u32,
+    /// The sources of the scope around that came with it, and had not come before.
+    pub(crate) fresh: u8,
 }
 
 impl Batch {
@@ -171,10 +177,10 @@ impl Batch {
         if self.unsettled > 0 || self.resumed {
             return Closed::default();
         }
-        let explicit = std::mem::take(&mut self.explicit);
+        let (explicit, fresh) = (std::mem::take(&mut self.explicit), std::mem::take(&mut self.fresh));
         match std::mem::take(&mut self.handed_back) {
-            true => Closed { again: explicit, absorbed: 0 },
-            false => Closed { again: 0, absorbed: explicit },
+            true => Closed { again: explicit, ..Closed::default() },
+            false => Closed { absorbed: explicit, released: fresh, ..Closed::default() },
         }
     }
 }
@@ -191,6 +197,7 @@ pub(super) fn move_to_last(batches: &mut [Batch], entry: &mut Entry) {
         former.unsettled -= 1;
         if former.unsettled == 0 && !former.resumed {
             batches[last].explicit += std::mem::take(&mut batches[entry.batch].explicit);
+            batches[last].fresh |= std::mem::take(&mut batches[entry.batch].fresh);
         }
     }
     entry.batch = last;

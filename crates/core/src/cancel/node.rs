@@ -11,6 +11,7 @@
 //! | `waker` | stored by `decide` while something is unsettled, taken by `settle` |
 //! | `dead`, `forward` | set once by [`Scope::finish`](super::region::Scope::finish), read by `settle` |
 //! | `batches` | `decide` opens one per delivery, `settle` closes it |
+//! | `fresh` | the sources around of what was moved in and is undelivered, if nothing had come from them before |
 //! | `explicit` | explicit requests that were moved in by the root, or by the only receiver around, and are undelivered (law T3) |
 //!
 //! INVARIANT N1: at most one node's lock is held by a thread at any time, and no waker is woken or
@@ -60,6 +61,7 @@ pub(crate) struct State {
     pub(crate) dead: bool,
     pub(crate) forward: Option<Token>,
     pub(crate) explicit: u32,
+    pub(crate) fresh: u8,
 }
 
 /// See the module.
@@ -284,6 +286,10 @@ impl State {
         for (source, _) in SOURCES.into_iter().zip(due).filter(|(_, due)| *due) {
             self.deliver(source, handling, epoch, waker, wakers);
         }
+        let all = self.accounts.iter().all(|account| account.undelivered.is_none());
+        if let Some(batch) = self.batches.last_mut().filter(|_| all) {
+            batch.fresh |= std::mem::take(&mut self.fresh);
+        }
         let mut live = self.receivers.iter_mut().filter(|(_, entry)| entry.is_live(epoch));
         if let (Some((_, only)), None) = (live.next(), live.next()) {
             only.explicit += explicit;
@@ -300,6 +306,7 @@ impl State {
             move_to_last(&mut self.batches, entry);
             if entry.counted & source == 0 {
                 entry.counted |= source;
+                entry.fresh |= source;
                 entry.hard &= !source;
                 account.unsettled += 1;
             }

@@ -138,10 +138,12 @@ impl Receiver {
         self.link.clone()
     }
 
-    /// The number of explicit requests in what was picked up, if nobody else got them.
-    pub(crate) fn take_explicit(&self) -> u32 {
-        let Some(link) = &self.link else { return 0 };
-        std::mem::take(&mut link.node.lock().receivers[link.key].explicit)
+    /// The number of explicit requests in what was picked up, if nobody else got them, and the sources that it had got
+    /// nothing of before.
+    pub(crate) fn take_explicit(&self) -> (u32, u8) {
+        let Some(link) = &self.link else { return (0, 0) };
+        let entry = &mut link.node.lock().receivers[link.key];
+        (std::mem::take(&mut entry.explicit), std::mem::take(&mut entry.fresh))
     }
 
     /// Whether a request was delivered that has not been picked up, in the turn in which the construct
@@ -209,6 +211,22 @@ impl Link {
 }
 
 impl Link {
+    /// Everything that the receiver got of these sources was absorbed, but not what it got of the others (law C6).
+    pub(super) fn release(&self, sources: u8) {
+        let mut state = self.node.lock();
+        let entry = state.receivers.get_mut(self.key).filter(|entry| entry.serial == self.serial);
+        let Some(entry) = entry.filter(|entry| entry.pending.is_none()) else { return };
+        let released = entry.counted & sources;
+        if released == entry.counted {
+            return;
+        }
+        entry.counted &= !released;
+        entry.hard &= !released;
+        for source in SOURCES.into_iter().filter(|source| released & source != 0) {
+            state.absorb(source);
+        }
+    }
+
     /// So many of the explicit requests that the receiver got were absorbed; the others are not settled (law T3).
     pub(super) fn forgo(self, explicit: u32) {
         let mut next = Some(self);
@@ -243,6 +261,7 @@ impl Node {
             hard: 0,
             batch: 0,
             explicit: 0,
+            fresh: 0,
             idle: false,
             epoch,
             attempts: 0,

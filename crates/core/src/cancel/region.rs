@@ -192,9 +192,10 @@ impl Scope {
         }
         let node = self.node.get_or_insert_default();
         if outer.is_some() {
-            let (link, explicit) = (self.outer.link(), self.outer.take_explicit());
+            let (link, (explicit, fresh)) = (self.outer.link(), self.outer.take_explicit());
             let mut state = node.lock();
             state.explicit += explicit;
+            state.fresh |= fresh;
             let former = std::mem::replace(&mut state.link, link);
             drop(state);
             drop(former);
@@ -246,6 +247,14 @@ impl Scope {
     #[must_use]
     pub fn is_requested(&self) -> bool {
         self.outer.is_requested()
+    }
+
+    /// Whether a request from outside has come to this scope in the turn that is going on, or is on its way: a deadline
+    /// that an outer one has hidden up to now does not fire along with it (law D4).
+    #[must_use]
+    pub fn is_asked_now(&self) -> bool {
+        let coming = frame::says().coming;
+        coming || context::is_delivering() && (self.outer.is_requested() || self.outer.has_news())
     }
 
     /// The reason of the request from outside that is not settled.

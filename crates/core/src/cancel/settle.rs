@@ -82,17 +82,21 @@ impl fmt::Debug for Token {
 pub(crate) fn settle(mut node: Arc<Node>, mut held: Held, mut how: Settle) -> bool {
     loop {
         let mut state = node.lock();
-        let explicit = state.settle(held, how);
+        let (explicit, released) = state.settle(held, how);
         let waker = state.waker.take();
         let next = state.take_forward();
         let absorbed = if how == Settle::Absorb { state.take_absorbed_link() } else { None };
-        let partly = if explicit > 0 && absorbed.is_none() { state.link.clone() } else { None };
+        let part = (explicit > 0 || released != 0) && absorbed.is_none();
+        let partly = if part { state.link.clone() } else { None };
         let reached = held.sources != 0 && !state.dead;
         drop(state);
         if reached && how == Settle::HandBack {
             context::note_handed_back();
         }
-        partly.into_iter().for_each(|link| link.forgo(explicit));
+        if let Some(link) = partly {
+            link.release(released);
+            link.forgo(explicit);
+        }
         if let Some(waker) = waker {
             wake_safely(waker);
         }
@@ -115,10 +119,10 @@ pub(crate) fn settle(mut node: Arc<Node>, mut held: Held, mut how: Settle) -> bo
 }
 
 impl State {
-    /// Gives the number of explicit requests that were absorbed.
-    fn settle(&mut self, held: Held, how: Settle) -> u32 {
+    /// Gives the number of explicit requests that were absorbed, and the sources around of which everything was.
+    fn settle(&mut self, held: Held, how: Settle) -> (u32, u8) {
         if held.sources == 0 {
-            return 0;
+            return (0, 0);
         }
         for source in SOURCES.into_iter().filter(|source| held.sources & source != 0) {
             let level = if held.hard & source == 0 { Level::Soft } else { Level::Hard };
@@ -135,7 +139,14 @@ impl State {
         while self.batches.last().is_some_and(|batch| batch.unsettled == 0 && !batch.resumed) {
             self.batches.pop();
         }
-        closed.absorbed
+        // What came later of the same sources is not settled.
+        let last = held.batch >= self.batches.len();
+        (closed.absorbed, if last { closed.released } else { 0 })
+    }
+
+    /// A receiver's delivery from this source is absorbed, while it holds others.
+    pub(super) fn absorb(&mut self, source: u8) {
+        self.settle_source(source, Settle::Absorb, Level::Soft);
     }
 
     fn settle_source(&mut self, source: u8, how: Settle, level: Level) {

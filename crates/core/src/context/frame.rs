@@ -60,6 +60,42 @@ thread_local! {
     static INNERMOST: Cell<FramePointer> = const { Cell::new(None) };
     /// A deadline around that was moved in this poll; see [`move_deadline`].
     static MOVED: Cell<Instant> = const { Cell::new(Instant::FAR_FUTURE) };
+    static MOVABLE: Movable = const {
+        Movable {
+            depth: Cell::new(0),
+            shielded: Cell::new(0),
+            outermost: Cell::new(u32::MAX),
+            outer: Cell::new(Instant::FAR_FUTURE),
+        }
+    };
+}
+
+/// The movable deadlines around the running code.
+struct Movable {
+    /// How many there are.
+    depth: Cell<u32>,
+    /// So many of them are outside of a shield.
+    shielded: Cell<u32>,
+    /// The depth of the outermost that was moved by code that is inside others, too.
+    outermost: Cell<u32>,
+    /// To where such ones were moved.
+    outer: Cell<Instant>,
+}
+
+impl Movable {
+    /// What the code around is told that had been told `former`. Of several that were moved, those in between see the
+    /// tightest, until they are asked again in the next turn.
+    fn carry(&self, former: Instant) -> Instant {
+        let outermost = self.outermost.get();
+        if outermost > self.depth.get() {
+            self.outermost.set(u32::MAX);
+            self.outer.set(Instant::FAR_FUTURE);
+        }
+        match outermost <= self.depth.get() && outermost > self.shielded.get() {
+            true => former.min(self.outer.get()),
+            false => former,
+        }
+    }
 }
 
 impl<'a> Frame<'a> {
@@ -77,7 +113,7 @@ impl<'a> Frame<'a> {
 
 /// Calls `poll` where no scope can be reached and no deadline is seen (law C11).
 pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
-    let _moved = Moved(MOVED.replace(Instant::FAR_FUTURE));
+    let _moved = MOVABLE.with(|movable| Moved::enter(movable.depth.get(), movable.depth.get()));
     let _entered = Entered::enter(None);
     poll()
 }
@@ -141,13 +177,27 @@ pub(crate) fn deadline() -> Instant {
 
 /// Calls `poll`, in which a deadline may be moved by [`move_deadline`].
 pub(crate) fn with_movable_deadline<R>(poll: impl FnOnce() -> R) -> R {
-    let _moved = Moved(MOVED.replace(Instant::FAR_FUTURE));
+    let _moved = MOVABLE.with(|movable| Moved::enter(movable.depth.get() + 1, movable.shielded.get()));
     poll()
 }
 
-/// A deadline around the running code was moved to `at` after it had been told to the code inside (law D4).
-pub(crate) fn move_deadline(at: Instant) {
-    MOVED.set(MOVED.get().min(at));
+/// How many movable deadlines are around the running code.
+pub(crate) fn movable_depth() -> u32 {
+    MOVABLE.with(|movable| movable.depth.get())
+}
+
+/// The deadline around the running code that is the `depth`-th that can be moved was moved to `at`, after it had been told
+/// to the code inside (law D4).
+pub(crate) fn move_deadline(depth: u32, at: Instant) {
+    MOVABLE.with(|movable| {
+        if depth > movable.shielded.get() {
+            MOVED.set(MOVED.get().min(at));
+        }
+        if depth < movable.depth.get() || depth <= movable.shielded.get() {
+            movable.outermost.set(movable.outermost.get().min(depth));
+            movable.outer.set(movable.outer.get().min(at));
+        }
+    });
 }
 
 /// What the scopes around the running code have in hand.
@@ -178,12 +228,30 @@ fn innermost<R>(read: impl FnOnce(Option<&Frame<'_>>) -> R) -> R {
     read(INNERMOST.get().map(|frame| unsafe { frame.as_ref() }))
 }
 
-/// Restores what was moved before.
-struct Moved(Instant);
+/// Restores what was told before.
+struct Moved {
+    told: Instant,
+    depth: u32,
+    shielded: u32,
+}
+
+impl Moved {
+    fn enter(depth: u32, shielded: u32) -> Moved {
+        MOVABLE.with(|movable| Moved {
+            told: MOVED.replace(Instant::FAR_FUTURE),
+            depth: movable.depth.replace(depth),
+            shielded: movable.shielded.replace(shielded),
+        })
+    }
+}
 
 impl Drop for Moved {
     fn drop(&mut self) {
-        MOVED.set(self.0);
+        MOVABLE.with(|movable| {
+            movable.depth.set(self.depth);
+            movable.shielded.set(self.shielded);
+            MOVED.set(movable.carry(self.told));
+        });
     }
 }
 

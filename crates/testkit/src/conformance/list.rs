@@ -166,6 +166,11 @@ macro_rules! __conformance_list {
                 law_t3_a_request_absorbed_in_a_handler_does_not_count
                 law_d4_a_groups_request_unwinds_through_a_deadline
                 law_d4_a_deadline_that_is_moved_to_now_expires_outermost
+                law_d4_equal_deadlines_in_a_branch_expire_outermost
+                law_d4_equal_deadlines_around_a_catch_expire_outermost
+                law_d4_two_deadlines_that_are_moved_to_now_expire_outermost
+                law_c6_a_request_absorbed_in_a_handler_does_not_go_on
+                law_c6_a_request_that_waits_for_a_handler_in_gathers_has_met_nobody
                 law_a2_a_gather_in_a_gather_around_a_shield_unwinds
             }
             cancel::links {

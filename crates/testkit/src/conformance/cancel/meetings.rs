@@ -186,3 +186,112 @@ pub fn law_a2_a_gather_in_a_gather_around_a_shield_unwinds(kitchen: &Kitchen) {
         assert!(!finished.is_open());
     });
 }
+
+/// A deadline in a branch that one of the same instant outside has hidden does not fire as well when the outer one's
+/// request is on its way.
+pub fn law_d4_equal_deadlines_in_a_branch_expire_outermost(kitchen: &Kitchen) {
+    kitchen.run(async {
+        let finished = Gate::new();
+        let branch = {
+            let finished = finished.clone();
+            async move {
+                let _ = timeout(ms(0), pending::<()>()).await;
+                finished.open();
+                Ok::<_, Burnt>(())
+            }
+        };
+        assert!(timeout(ms(0), gather((branch,))).await.is_err());
+        assert!(!finished.is_open());
+    });
+}
+
+/// The same around a catch, which gets one request.
+pub fn law_d4_equal_deadlines_around_a_catch_expire_outermost(kitchen: &Kitchen) {
+    kitchen.run(async {
+        let expired = Arc::new(Mutex::new(None));
+        let inner = Timeout::scope(ms(0), {
+            let expired = expired.clone();
+            async move |inner: Timeout| {
+                let token = catch_cancel(pending::<()>()).await.expect_err("the outer deadline");
+                *expired.lock().expect("nobody panics") = Some(inner.expired());
+                token.resume().await
+            }
+        });
+        assert!(timeout(ms(0), inner).await.is_err());
+        assert_eq!(*expired.lock().expect("nobody panics"), Some(false));
+    });
+}
+
+/// Of two deadlines that are moved to one instant in one poll the outer one expires, in whatever order they are moved.
+pub fn law_d4_two_deadlines_that_are_moved_to_now_expire_outermost(kitchen: &Kitchen) {
+    kitchen.run(async {
+        let outcome = Timeout::scope(ms(60_000), async |outer: Timeout| {
+            let work = Timeout::scope(ms(60_000), async |inner: Timeout| {
+                let now = Instant::now();
+                inner.reschedule(now).expect("it has not expired");
+                outer.reschedule(now).expect("it has not expired");
+                pending::<()>().await;
+            });
+            let _ = work.await;
+            "the inner one has expired"
+        })
+        .await;
+        assert!(outcome.is_err());
+    });
+}
+
+/// A request that is absorbed inside a handler has gone: the catch around that handler gets only the one that is resumed.
+pub fn law_c6_a_request_absorbed_in_a_handler_does_not_go_on(kitchen: &Kitchen) {
+    kitchen.run(async {
+        let task = spawn(async {
+            let work = timeout(ms(0), async {
+                let around = catch_cancel(async {
+                    let token = catch_cancel(pending::<()>()).await.expect_err("the deadline");
+                    current_task().expect("a task").cancel();
+                    catch_cancel(pending::<()>()).await.expect_err("the explicit request").uncancel();
+                    token.resume().await
+                });
+                let _ = around.await;
+            });
+            Ok::<_, Burnt>(work.await.is_ok())
+        });
+        assert!(value(task.await), "the handler gave its value before the deadline's request came back");
+    });
+}
+
+/// A deadline that waits for a handler in a gather inside a gather has not been delivered: the results come first.
+pub fn law_c6_a_request_that_waits_for_a_handler_in_gathers_has_met_nobody(kitchen: &Kitchen) {
+    kitchen.run(async {
+        let (ready, handling, go_on, finished) = (Gate::new(), Gate::new(), Gate::new(), Gate::new());
+        let mover = Arc::new(Mutex::new(None::<Timeout>));
+        let task = spawn({
+            let (ready, handling, go_on) = (ready.clone(), handling.clone(), go_on.clone());
+            let (finished, mover) = (finished.clone(), mover.clone());
+            async move {
+                let branch = async move {
+                    let token = catch_cancel(parked(ready)).await.expect_err("the first request");
+                    handling.open();
+                    go_on.wait().await;
+                    token.uncancel();
+                    Ok::<_, Burnt>(())
+                };
+                let work = Timeout::scope(None, async |timeout: Timeout| {
+                    *mover.lock().expect("nobody panics") = Some(timeout);
+                    let inner = async move { gather((branch,)).await.map(drop) };
+                    let _ = gather((inner,)).await;
+                    finished.open();
+                });
+                Ok::<_, Burnt>(work.await.is_ok())
+            }
+        });
+        ready.wait().await;
+        task.cancel();
+        handling.wait().await;
+        let timeout = mover.lock().expect("nobody panics").clone().expect("the body has begun");
+        timeout.reschedule(Instant::now()).expect("it has not expired");
+        until(|| timeout.expired()).await;
+        go_on.open();
+        assert!(value(task.await), "the gathers had their results before the deadline's request was due");
+        assert!(finished.is_open());
+    });
+}

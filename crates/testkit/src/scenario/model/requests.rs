@@ -16,6 +16,8 @@ pub(super) struct Request {
     /// A handler holds its token.
     held: bool,
     seen: bool,
+    /// It came while a handler ran for which it waits, and has met nobody since.
+    behind_handler: bool,
     /// The gather that passed it on to this branch.
     batch: Option<usize>,
 }
@@ -73,12 +75,15 @@ impl Model {
             deferred: false,
             held: false,
             seen: false,
+            behind_handler: false,
             batch: None,
         });
         self.fibers[fiber].requests.push(id);
         self.fibers[fiber].asked += i64::from(counts);
         if self.is_blocked(fiber, id) {
             self.requests[id].deferred = true;
+            let mut inside = self.fibers[fiber].handlers.iter().skip(self.depth_of(id));
+            self.requests[id].behind_handler = inside.any(|handler| !handler.shield);
         } else if self.fibers[fiber].begun {
             self.wake(fiber);
         }
@@ -173,6 +178,7 @@ impl Model {
         for id in self.fibers[fiber].requests.clone() {
             if self.is_deliverable(id) && self.is_blocked(fiber, id) {
                 self.requests[id].deferred = true;
+                self.requests[id].behind_handler = false;
             }
         }
     }
@@ -222,6 +228,18 @@ impl Model {
 
     pub(super) fn was_seen(&self, id: usize) -> bool {
         self.requests[id].seen
+    }
+
+    /// C6: a batch of requests that have all waited for handlers has never been delivered, and met no gather around.
+    pub(super) fn forget_unmet(&mut self, batch: usize) {
+        let Batch { parts, requests, .. } = &self.batches[batch];
+        if parts.is_empty() || parts.iter().any(|(_, part)| !self.requests[*part].behind_handler) {
+            return;
+        }
+        for id in requests {
+            let request = &mut self.requests[*id];
+            (request.seen, request.behind_handler) = (false, true);
+        }
     }
 
     fn absorb(&mut self, fiber: FiberId, id: usize) {

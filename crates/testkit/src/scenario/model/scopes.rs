@@ -89,7 +89,10 @@ impl Model {
         }
         timeout.deadline = ms.map(|ms| now.saturating_add_signed(ms));
         timeout.past = ms.is_some_and(|ms| ms <= 0);
-        timeout.passed_over = false;
+        if std::mem::replace(&mut timeout.passed_over, false) {
+            // It counts again since the outer one has fired, and may have fired, too.
+            self.exclude("D4: a deadline is moved that an outer one of the same instant has passed over");
+        }
         true
     }
 

@@ -303,8 +303,8 @@ impl Model {
     fn end_gather(&mut self, fiber: FiberId, gather: &Gather, order: &[FiberId]) -> Signal {
         self.fibers[fiber].branches.clear();
         let mut partly_absorbed = false;
-        for batch in &gather.batches {
-            let batch = &self.batches[*batch];
+        for id in &gather.batches {
+            let batch = &self.batches[*id];
             partly_absorbed |= batch.parts.iter().any(|(_, id)| self.is_absorbed(*id));
             if batch.absorbed {
                 continue;
@@ -313,6 +313,7 @@ impl Model {
             if touched.is_empty() {
                 let requests = batch.requests.clone();
                 self.give_back(fiber, &requests);
+                self.forget_unmet(*id);
             } else if touched.iter().all(|(_, id)| self.is_absorbed(*id)) {
                 self.exclude("A2: absorbed by some too late for others");
             }
