@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::shell::{self, cargo};
-use crate::{Outcome, icount, test, tidy};
+use crate::{Outcome, explore, icount, loom, test, tidy};
 
 /// A step: its name, and what it does.
 type Step = (&'static str, fn() -> Outcome);
@@ -18,6 +18,8 @@ const STEPS: &[Step] = &[
     ("doc", doc),
     ("deny", deny),
     ("test", || test::run(&[])),
+    ("loom", || loom::run(&[])),
+    ("explore", || explore::run(&[])),
     ("tour", tour),
     ("tour, fast", tour_fast),
     ("icount", count),

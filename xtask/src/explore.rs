@@ -9,6 +9,8 @@ use crate::{Outcome, shell};
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let (programs, seed) = flags(arguments)?;
     let mut command = shell::cargo(&["test", "--release", "--package", "brigade-testkit", "--test", "model"]);
+    // Link-time optimisation would take longer than the programs.
+    command.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     command.args(["--", "--nocapture"]).env("PROGRAMS", programs.to_string()).env("SEED", seed.to_string());
     shell::run(command)
 }
