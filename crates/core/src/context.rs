@@ -32,7 +32,6 @@ use crate::runtime::handle::Handle;
 use crate::sync::{AtomicU64, Ordering};
 use crate::task::meta::TaskMeta;
 use crate::task::reference::TaskRef;
-use frame::FramePointer;
 
 /// How many ready-made library operations a task may do in one turn (law D7).
 const BUDGET: u8 = 128;
@@ -145,9 +144,11 @@ impl Drop for TaskGuard<'_> {
 struct Outer {
     task: Option<NonNull<TaskMeta>>,
     budget: u8,
-    frame: FramePointer,
+    frame: frame::Aside,
     root_waker: Identity,
     pass: u8,
+    handed_back: usize,
+    noted: usize,
 }
 
 impl Here {
@@ -159,6 +160,8 @@ impl Here {
             frame: frame::put_aside(),
             root_waker: self.root_waker.replace(NOBODY),
             pass: self.pass.replace(0),
+            handed_back: self.handed_back.get(),
+            noted: self.noted.get(),
         }
     }
 
@@ -169,6 +172,8 @@ impl Here {
         frame::take_up(outer.frame);
         self.root_waker.set(outer.root_waker);
         self.pass.set(outer.pass);
+        self.handed_back.set(outer.handed_back);
+        self.noted.set(outer.noted);
     }
 
     /// `false` on a thread that is ending: it keeps nothing any more.

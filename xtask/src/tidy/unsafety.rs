@@ -14,7 +14,7 @@ const LISTED: &[(&str, &str)] = &[
     ("crates/core/src/task/prepare.rs", "spawning a future that is not Send on its own thread"),
     ("crates/core/src/task/root.rs", "pinning the task's future in its own allocation"),
     ("crates/core/src/task/reference.rs", "a weak reference that a waker keeps alive"),
-    ("crates/core/src/task/registry.rs", "intrusive links through all live tasks"),
+    ("crates/core/src/task/registry.rs", "pointers to all live tasks, and what keeps them alive"),
     ("crates/combinators/src/slots.rs", "pinning the elements of a pinned slice"),
     ("crates/executor/src/scheduler/local.rs", "the slots of the local queue"),
     ("crates/executor/src/reactor/driver.rs", "registering a descriptor that its owner keeps open"),

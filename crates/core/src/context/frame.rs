@@ -54,7 +54,7 @@ impl Says {
 }
 
 /// A frame, or the outside.
-pub(crate) type FramePointer = Option<NonNull<Frame<'static>>>;
+type FramePointer = Option<NonNull<Frame<'static>>>;
 
 thread_local! {
     static INNERMOST: Cell<FramePointer> = const { Cell::new(None) };
@@ -124,13 +124,20 @@ pub(crate) fn is_outside() -> bool {
     INNERMOST.get().is_none()
 }
 
-/// Leaves all scopes, until [`take_up`].
-pub(super) fn put_aside() -> FramePointer {
-    INNERMOST.take()
+/// What is put aside while another task is polled inside of this one's poll.
+pub(super) struct Aside {
+    frame: FramePointer,
+    moved: Instant,
 }
 
-pub(super) fn take_up(frame: FramePointer) {
-    INNERMOST.set(frame);
+/// Leaves all scopes, until [`take_up`].
+pub(super) fn put_aside() -> Aside {
+    Aside { frame: INNERMOST.take(), moved: MOVED.replace(Instant::FAR_FUTURE) }
+}
+
+pub(super) fn take_up(aside: Aside) {
+    INNERMOST.set(aside.frame);
+    MOVED.set(aside.moved);
 }
 
 /// The node of the innermost scope, made now if it has none. `None` outside every scope.
