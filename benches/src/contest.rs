@@ -70,6 +70,11 @@ impl<'a> Contender<'a> {
     pub(crate) fn run(&self, rounds: u32) -> Vec<f64> {
         (self.run)(rounds)
     }
+
+    /// Whether it is a runtime that has one thread, however many workers the others have.
+    pub(crate) fn has_one_thread(&self) -> bool {
+        self.name.ends_with("-ct")
+    }
 }
 
 impl Workload<'_> {
@@ -84,7 +89,7 @@ impl Workload<'_> {
 
 /// The Brigade that a rival is compared with.
 fn opponent(rival: &Contender<'_>) -> &'static str {
-    if rival.name.ends_with("-ct") { "brigade-ct" } else { OURS }
+    if rival.has_one_thread() { "brigade-ct" } else { OURS }
 }
 
 pub(crate) const OURS: &str = "brigade";

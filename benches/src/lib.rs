@@ -43,7 +43,7 @@ use std::time::{Duration, Instant};
 use measure::{Budget, Comparison};
 use options::{Mode, Options};
 use report::{markdown, plot, table};
-use results::Results;
+use results::{Control, Results, Row};
 use runtimes::Runtimes;
 
 pub use counters::Allocations;
@@ -85,36 +85,48 @@ fn run(options: &Options, allocations: Option<Allocations>) -> Result<(), String
             net::serve_orders(*server, *connections, *shape).map_err(|error| format!("client: {error}"))
         }
         #[cfg(target_os = "linux")]
-        Mode::Memory { runtime, held } => memory::measure(runtime, *held, options.workers),
+        Mode::Memory { runtime, held } => memory::measure(runtime, *held, options.usual_workers()),
     }
 }
 
-/// Measures Brigade against each rival on each workload that the filter lets through.
+/// Measures Brigade against each rival on each workload that the filter lets through, with each number of workers.
 fn compare(options: &Options) -> Result<(), String> {
     let budget = if options.quick { Budget::QUICK } else { Budget::FULL };
-    let runtimes = Runtimes::start(options.workers)?;
-    println!("{}, {} workers", machine::line(), options.workers);
-    let mut workloads = workloads::all(&runtimes);
+    println!("{}", machine::line());
+    let (mut rows, mut controls) = (Vec::new(), Vec::new());
+    for &workers in &options.workers {
+        let runtimes = Runtimes::start(workers)?;
+        table::heading(workers);
+        let compared = compare_on(&runtimes, options, budget);
+        if !compared.is_empty() {
+            rows.extend(compared.iter().map(|comparison| Row::of(comparison, workers)));
+            let control = Control::of(&control(&runtimes, budget));
+            table::control(&control);
+            controls.push(control);
+        }
+    }
+    let control = Control::worst(controls).ok_or("the filter lets nothing through")?;
+    show(options, &[Results::of(rows, control)])
+}
+
+/// The same with the workers of these runtimes. Those with one thread are measured once only.
+fn compare_on(runtimes: &Runtimes, options: &Options, budget: Budget) -> Vec<Comparison> {
+    let mut workloads = workloads::all(runtimes);
     if !options.quick || options.is_filtered() {
         python::join(&mut workloads);
     }
-    table::heading();
+    let is_usual = runtimes.workers == options.usual_workers();
     let mut compared = Vec::new();
-    for workload in workloads {
+    for workload in &workloads {
         for (ours, rival) in workload.pairs() {
-            if options.wants(&workload, rival.name) {
-                let comparisons = measure::compare(&workload, ours, rival, budget);
+            if options.wants(workload, rival.name) && (is_usual || !rival.has_one_thread()) {
+                let comparisons = measure::compare(workload, ours, rival, budget);
                 comparisons.iter().for_each(table::row);
                 compared.extend(comparisons);
             }
         }
     }
-    if compared.is_empty() {
-        return Err("the filter lets nothing through".to_owned());
-    }
-    let results = Results::of(&compared, &control(&runtimes, budget), options.workers);
-    table::control(&results.machine.control);
-    show(options, &[results])
+    compared
 }
 
 /// Writes what the flags ask for; the pictures and the file are of the first run.
@@ -147,7 +159,7 @@ fn control(runtimes: &Runtimes, budget: Budget) -> Comparison {
 
 /// Runs one workload on one runtime over and over, for a profiler to look at.
 fn profile(options: &Options, runtime: &str, workload: &str, seconds: u64) -> Result<(), String> {
-    let runtimes = Runtimes::start(options.workers)?;
+    let runtimes = Runtimes::start(options.usual_workers())?;
     let all = workloads::all(&runtimes);
     let (workload, contender) = workloads::find(&all, workload, runtime)?;
     let (begin, mut rounds) = (Instant::now(), Vec::new());

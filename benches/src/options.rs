@@ -16,12 +16,12 @@ cargo xtask bench [flags]
 
   --quick               fewer workloads, rivals and pairs: under 100 seconds in all
   --filter TEXT         only workloads or rivals whose name contains TEXT; WORKLOAD/RIVAL asks for both
-  --workers N           worker threads of every runtime (2)
+  --workers N[,N]       worker threads of every runtime (2); of several numbers, all are measured
   --json FILE           write machine and results to FILE
   --markdown FILE       write tables, between the marks of FILE if it has them
   --plot DIR            write pictures
   --from FILE           measure nothing, and show what FILE holds; of several runs, if it is given more than once
-  --counters            count allocations, system calls and sleeps per operation, instead of measuring times
+  --counters            count allocations, system calls, parks, wakes and steals per operation, instead of measuring times
   --profile RUNTIME WORKLOAD [SECONDS]
                         run one workload of one runtime over and over (5 s), for a profiler
   --help                this text";
@@ -29,7 +29,8 @@ cargo xtask bench [flags]
 pub(crate) struct Options {
     pub(crate) mode: Mode,
     pub(crate) quick: bool,
-    pub(crate) workers: usize,
+    /// The numbers of workers that are measured, one after the other; at least one.
+    pub(crate) workers: Vec<usize>,
     pub(crate) json: Option<PathBuf>,
     pub(crate) markdown: Option<PathBuf>,
     pub(crate) plot: Option<PathBuf>,
@@ -75,7 +76,7 @@ impl Options {
         let mut options = Options {
             mode: Mode::Compare,
             quick: false,
-            workers: 2,
+            workers: vec![USUAL],
             json: None,
             markdown: None,
             plot: None,
@@ -94,7 +95,7 @@ impl Options {
         match word {
             "--quick" => self.quick = true,
             "--filter" => self.filter = value()?,
-            "--workers" => self.workers = positive(&value()?)?,
+            "--workers" => self.workers = value()?.split(',').map(positive).collect::<Result<_, _>>()?,
             "--json" => self.json = Some(PathBuf::from(value()?)),
             "--markdown" => self.markdown = Some(PathBuf::from(value()?)),
             "--plot" => self.plot = Some(PathBuf::from(value()?)),
@@ -137,6 +138,11 @@ impl Options {
         }
     }
 
+    /// The number of workers where only one can be meant.
+    pub(crate) fn usual_workers(&self) -> usize {
+        usual(&self.workers)
+    }
+
     pub(crate) fn is_filtered(&self) -> bool {
         !self.filter.is_empty()
     }
@@ -151,6 +157,14 @@ impl Options {
         }
     }
 }
+
+/// Of several numbers of workers the one that stands for all: two, or else the first.
+pub(crate) fn usual(workers: &[usize]) -> usize {
+    let first = workers.first().copied().unwrap_or(USUAL);
+    if workers.contains(&USUAL) { USUAL } else { first }
+}
+
+const USUAL: usize = 2;
 
 fn positive(word: &str) -> Result<usize, String> {
     let number = word.parse().ok().filter(|number| *number > 0);
@@ -168,9 +182,16 @@ mod tests {
     #[test]
     fn flags_are_read() {
         let options = parse("--quick --workers 4 --json x.json --filter spawn").unwrap();
-        assert!(options.quick && options.workers == 4 && options.json.is_some());
+        assert!(options.quick && options.workers == [4] && options.json.is_some());
         let profile = parse("--profile tokio skynet 2 --quick").unwrap();
         assert!(profile.quick && matches!(profile.mode, Mode::Profile { seconds: 2, .. }));
+    }
+
+    #[test]
+    fn several_numbers_of_workers_have_a_usual_one() {
+        let usual = |line: &str| parse(line).map(|options| (options.workers.len(), options.usual_workers()));
+        let lines = ["", "--workers 1,2,4", "--workers 4,1"];
+        assert_eq!(lines.map(usual), [Ok((1, 2)), Ok((3, 2)), Ok((2, 4))]);
     }
 
     #[test]
@@ -194,7 +215,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for line in ["--workers 0", "--workers", "--fast", "--profile tokio"] {
+        for line in ["--workers 0", "--workers 1,", "--workers", "--fast", "--profile tokio"] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

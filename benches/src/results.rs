@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine;
 use crate::measure::Comparison;
+use crate::{machine, options};
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Results {
@@ -64,9 +64,20 @@ pub(crate) struct Row {
 const QUIET: f64 = 0.03;
 
 impl Results {
-    pub(crate) fn of(compared: &[Comparison], control: &Comparison, workers: usize) -> Results {
-        let results = compared.iter().map(|comparison| Row::of(comparison, workers)).collect();
+    pub(crate) fn of(results: Vec<Row>, control: Control) -> Results {
         Results { machine: Machine::here(control), results }
+    }
+
+    /// The numbers of workers, in the order in which they were measured.
+    pub(crate) fn workers(&self) -> Vec<usize> {
+        let mut numbers: Vec<usize> = self.results.iter().map(|row| row.workers).collect();
+        numbers.dedup();
+        numbers
+    }
+
+    /// Those rows of which a document and a picture tell most.
+    pub(crate) fn usual_workers(&self) -> usize {
+        options::usual(&self.workers())
     }
 
     pub(crate) fn read(path: &Path) -> Result<Results, String> {
@@ -89,7 +100,7 @@ impl Results {
 }
 
 impl Row {
-    fn of(comparison: &Comparison, workers: usize) -> Row {
+    pub(crate) fn of(comparison: &Comparison, workers: usize) -> Row {
         let Comparison { workload, metric, ours, rival, estimate, ours_median, rival_median, effort } =
             comparison;
         Row {
@@ -122,16 +133,25 @@ impl Row {
     }
 }
 
-impl Machine {
-    fn here(control: &Comparison) -> Machine {
-        let estimate = control.estimate;
-        let quiet = estimate.contains_one() && estimate.width() < QUIET && !control.effort.noisy;
-        let control = Control {
+impl Control {
+    pub(crate) fn of(comparison: &Comparison) -> Control {
+        let estimate = comparison.estimate;
+        Control {
             ratio: rounded(estimate.ratio),
             ci_low: rounded(estimate.low),
             ci_high: rounded(estimate.high),
-            quiet,
-        };
+            quiet: estimate.contains_one() && estimate.width() < QUIET && !comparison.effort.noisy,
+        }
+    }
+
+    /// Of the controls of one run the one that says whether to believe all of it.
+    pub(crate) fn worst(controls: Vec<Control>) -> Option<Control> {
+        controls.into_iter().reduce(|worst, control| if worst.quiet { control } else { worst })
+    }
+}
+
+impl Machine {
+    fn here(control: Control) -> Machine {
         Machine {
             date: date(SystemTime::now()),
             cpu: machine::cpu(),
@@ -251,6 +271,14 @@ pub(crate) mod tests {
     fn versions_are_read() {
         assert!(version("tokio").is_some_and(|version| version.starts_with("1.")));
         assert_eq!(version("no-such-package"), None);
+    }
+
+    #[test]
+    fn one_noisy_control_is_enough() {
+        let control = |ratio, quiet| Control { ratio, ci_low: 0.9, ci_high: 1.1, quiet };
+        let controls = vec![control(1.0, true), control(1.1, false), control(1.2, true)];
+        assert!(Control::worst(controls).is_some_and(|worst| !worst.quiet && worst.ratio == 1.1));
+        assert!(Control::worst(Vec::new()).is_none());
     }
 
     #[test]

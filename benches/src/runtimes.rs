@@ -61,11 +61,27 @@ pub(crate) trait Runtime: Send + Sync + 'static {
         accepted: impl Fn() + Send + Sync + 'static,
     ) -> impl Future<Output = ()> + Send;
 
+    /// What the workers have done so far, as far as the runtime tells.
+    fn counts(&self) -> Counts {
+        Counts::default()
+    }
+
     /// Runs `main` as a task on a worker, and blocks the calling thread until it has ended.
     fn block_on<F>(&self, main: F) -> F::Output
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static;
+}
+
+/// What a runtime counts itself; nothing where it does not tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// How often a worker went to sleep.
+    pub(crate) parks: Option<u64>,
+    /// How often a worker was woken to help the others.
+    pub(crate) wakes: Option<u64>,
+    /// How often a worker took work out of another one's queue.
+    pub(crate) steals: Option<u64>,
 }
 
 /// The answer of the HTTP servers.
@@ -92,5 +108,18 @@ impl Runtimes {
             tokio_ct: Tokio::current_thread()?,
             smol: Smol::new(workers)?,
         })
+    }
+
+    /// What the runtime has counted on which a contender runs.
+    pub(crate) fn counts(&self, contender: &str) -> Counts {
+        match contender {
+            "brigade-ct" => self.brigade_ct.counts(),
+            "tokio" | "task-tracker" => self.tokio.counts(),
+            "tokio-ct" => self.tokio_ct.counts(),
+            "smol" => self.smol.counts(),
+            "epoll" => Counts::default(),
+            // Libraries run on Brigade's executor.
+            _ => self.brigade.counts(),
+        }
     }
 }

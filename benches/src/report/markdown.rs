@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::sections::{SECTIONS, SUMMARIES, Section, Summary};
+use super::table::workers_of;
 use crate::results::{Results, Row};
 
 /// Puts the tables of one or more runs into the document.
@@ -28,8 +29,12 @@ fn replaced(document: &str, name: &str, text: &str) -> String {
 }
 
 fn tables(runs: &[Results]) -> String {
-    let mut parts = vec![machines(runs), summaries(runs)];
-    parts.extend(SECTIONS.iter().map(|section| table(section, runs)));
+    let Some(first) = runs.first() else { return String::new() };
+    let usual = first.usual_workers();
+    let mut parts = vec![machines(runs), summaries(runs, &first.workers())];
+    parts.extend(SECTIONS.iter().map(|section| table(section, runs, usual)));
+    let others = first.workers().into_iter().filter(|workers| *workers != usual);
+    parts.extend(others.map(|workers| short_table(runs, workers)));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -40,7 +45,8 @@ fn machines(runs: &[Results]) -> String {
         let machine = &run.machine;
         let rivals = machine.rivals.iter().map(|(name, version)| format!("{name} {version}"));
         let control = &machine.control;
-        let workers = run.results.first().map_or(0, |row| row.workers);
+        let workers: Vec<_> = run.workers().iter().map(usize::to_string).collect();
+        let workers = workers.join(", ");
         let verdict = if control.quiet { "quiet" } else { "**too noisy to be believed**" };
         line(
             &mut text,
@@ -63,15 +69,17 @@ fn machines(runs: &[Results]) -> String {
     text
 }
 
-fn summaries(runs: &[Results]) -> String {
-    let row = |summary: &Summary| {
-        let cells: Vec<_> = runs.iter().map(|run| summary.of(run)).collect::<Option<_>>()?;
+fn summaries(runs: &[Results], numbers: &[usize]) -> String {
+    let row = |(summary, workers): (&Summary, usize)| {
+        let cells: Vec<_> = runs.iter().map(|run| summary.of(run, workers)).collect::<Option<_>>()?;
         let cell =
             |(mean, worst, most): &(f64, &str, f64)| format!("{mean:.3}, at most {most:.2} (`{worst}`)");
         let cells: Vec<_> = cells.iter().map(cell).collect();
-        Some(format!("| {} | {} | {} |", summary.title, summary.rival, cells.join(" | ")))
+        let with = if numbers.len() > 1 { format!(", {}", workers_of(workers)) } else { String::new() };
+        Some(format!("| {}{with} | {} | {} |", summary.title, summary.rival, cells.join(" | ")))
     };
-    let rows: Vec<_> = SUMMARIES.iter().filter_map(row).collect();
+    let each = |summary| numbers.iter().map(move |&workers| (summary, workers));
+    let rows: Vec<_> = SUMMARIES.iter().flat_map(each).filter_map(row).collect();
     if rows.is_empty() {
         return String::new();
     }
@@ -79,8 +87,8 @@ fn summaries(runs: &[Results]) -> String {
     format!("### In short\n\n{head}{}\n", rows.join("\n"))
 }
 
-fn table(section: &Section, runs: &[Results]) -> String {
-    let rows: Vec<_> = runs.first().map(|run| section.rows(run)).unwrap_or_default();
+fn table(section: &Section, runs: &[Results], workers: usize) -> String {
+    let rows: Vec<_> = runs.first().map(|run| section.rows(run, workers)).unwrap_or_default();
     if rows.is_empty() {
         return String::new();
     }
@@ -94,6 +102,18 @@ fn table(section: &Section, runs: &[Results]) -> String {
             row.rival.clone(),
             size(row.rival_median, &row.unit),
         ];
+        cells.extend(runs.iter().map(|run| run.same(row).map_or("–".to_owned(), ratio)));
+        line(&mut text, &format!("| {} |", cells.join(" | ")));
+    }
+    text
+}
+
+/// All ratios with another number of workers than the usual one.
+fn short_table(runs: &[Results], workers: usize) -> String {
+    let mut text = format!("### With {}\n\n", workers_of(workers));
+    text += &head(&["workload", "rival"], "ratio", runs);
+    for row in SECTIONS.iter().flat_map(|section| section.rows(&runs[0], workers)) {
+        let mut cells = vec![format!("`{}`", row.label()), row.rival.clone()];
         cells.extend(runs.iter().map(|run| run.same(row).map_or("–".to_owned(), ratio)));
         line(&mut text, &format!("| {} |", cells.join(" | ")));
     }
@@ -155,6 +175,16 @@ mod tests {
             ),
             "{text}"
         );
+    }
+
+    #[test]
+    fn other_numbers_of_workers_have_a_table() {
+        let mut run = results(vec![row("spawn_one", "tokio", 0.5), row("spawn_one", "tokio", 0.7)]);
+        assert!(!tables(std::slice::from_ref(&run)).contains("### With"));
+        run.results[1].workers = 4;
+        let text = tables(&[run]);
+        assert!(text.contains("2 cores, 2, 4 workers,") && text.contains("### Scheduler"), "{text}");
+        assert!(text.ends_with("### With 4 workers\n\n| workload | rival | ratio |\n|---|---|---|\n| `spawn_one` | tokio | **0.70** (0.63 .. 0.77) |\n"), "{text}");
     }
 
     #[test]

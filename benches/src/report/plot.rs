@@ -7,19 +7,21 @@ use super::sections::SECTIONS;
 use super::svg::{Anchor, Drawing, INK, PALE, colour};
 use crate::results::{Results, Row};
 
-/// Writes all pictures of a run into the folder.
+/// Writes all pictures of a run into the folder, with the usual number of workers.
 pub(crate) fn write(folder: &Path, results: &Results) -> Result<(), String> {
+    let workers = results.usual_workers();
     let failed = |error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
     for section in SECTIONS {
-        let rows = section.rows(results);
+        let rows = section.rows(results, workers);
         if !rows.is_empty() {
             let path = folder.join(format!("{}.svg", section.name));
             fs::write(path, bars(section.title, &rows)).map_err(failed)?;
         }
     }
     for workload in ["wake_idle", "wake_loaded"] {
-        let rows: Vec<&Row> = results.results.iter().filter(|row| row.workload == workload).collect();
+        let is_shown = |row: &&Row| row.workload == workload && row.workers == workers;
+        let rows: Vec<&Row> = results.results.iter().filter(is_shown).collect();
         if !rows.is_empty() {
             fs::write(folder.join(format!("{workload}.svg")), curves(workload, &rows)).map_err(failed)?;
         }

@@ -29,8 +29,10 @@ pub(crate) const SECTIONS: &[Section] = &[
 ];
 
 impl Section {
-    pub(crate) fn rows<'a>(&self, results: &'a Results) -> Vec<&'a Row> {
-        let has = |row: &&Row| self.prefixes.iter().any(|prefix| row.workload.starts_with(prefix));
+    /// Its rows with that number of workers.
+    pub(crate) fn rows<'a>(&self, results: &'a Results, workers: usize) -> Vec<&'a Row> {
+        let is_named = |row: &Row| self.prefixes.iter().any(|prefix| row.workload.starts_with(prefix));
+        let has = |row: &&Row| row.workers == workers && is_named(row);
         results.results.iter().filter(has).collect()
     }
 }
@@ -56,10 +58,10 @@ pub(crate) const SUMMARIES: &[Summary] = &[
 
 impl Summary {
     /// The mean, and the worst of its workloads; nothing unless all were measured.
-    pub(crate) fn of(&self, results: &Results) -> Option<(f64, &'static str, f64)> {
+    pub(crate) fn of(&self, results: &Results, workers: usize) -> Option<(f64, &'static str, f64)> {
         let ratio = |workload: &&'static str| {
-            let row =
-                results.results.iter().find(|row| row.workload == *workload && row.rival == self.rival)?;
+            let key = (*workload, "", self.rival, workers);
+            let row = results.results.iter().find(|row| row.key() == key)?;
             Some((*workload, row.ratio))
         };
         let ratios: Vec<_> = self.workloads.iter().map(ratio).collect::<Option<_>>()?;
@@ -79,10 +81,11 @@ mod tests {
         let mut all = results(PYTHON.iter().map(|name| row(name, "uvloop", 0.25)).collect());
         let summary = SUMMARIES.last().unwrap();
         all.results[0].ratio = 0.5;
-        let (mean, worst, most) = summary.of(&all).unwrap();
+        let (mean, worst, most) = summary.of(&all, 2).unwrap();
         assert!((mean - 0.25 * 2f64.powf(0.25)).abs() < 1e-9 && worst == "spawn_join" && most == 0.5);
+        assert!(summary.of(&all, 4).is_none());
         all.results.pop();
-        assert!(summary.of(&all).is_none());
+        assert!(summary.of(&all, 2).is_none());
     }
 
     #[test]
@@ -90,7 +93,7 @@ mod tests {
         let names = ["spawn_one", "group_100k", "timer_storm", "echo_64", "wake_idle", "memory_sleeping"];
         for (name, section) in names.iter().zip(SECTIONS) {
             let all = results(vec![row(name, "tokio", 1.0)]);
-            let having = SECTIONS.iter().filter(|section| !section.rows(&all).is_empty());
+            let having = SECTIONS.iter().filter(|section| !section.rows(&all, 2).is_empty());
             assert_eq!(having.map(|section| section.name).collect::<Vec<_>>(), [section.name]);
         }
     }

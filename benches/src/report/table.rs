@@ -4,11 +4,24 @@ use crate::machine;
 use crate::measure::{Comparison, Effort};
 use crate::results::Control;
 
-pub(crate) fn heading() {
+pub(crate) fn heading(workers: usize) {
     println!(
-        "{:<22} {:<20} {:>7}  {:<15} {:>6} {:>11} {:>11} {:>7}",
-        "workload", "rival", "ratio", "95 % interval", "pairs", "ours", "rival", "cpu"
+        "\n{}\n{:<22} {:<20} {:>7}  {:<15} {:>6} {:>11} {:>11} {:>7}",
+        workers_of(workers),
+        "workload",
+        "rival",
+        "ratio",
+        "95 % interval",
+        "pairs",
+        "ours",
+        "rival",
+        "cpu"
     );
+}
+
+/// So many workers, in words.
+pub(crate) fn workers_of(number: usize) -> String {
+    format!("{number} worker{}", if number == 1 { "" } else { "s" })
 }
 
 pub(crate) fn row(comparison: &Comparison) {

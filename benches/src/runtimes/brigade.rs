@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
+use std::io;
 use std::net::TcpListener as StdListener;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, mpsc};
@@ -17,28 +18,31 @@ use brigade_executor::{CurrentThread, MultiThread};
 use futures_channel::oneshot;
 use pin_project_lite::pin_project;
 
-use super::Runtime;
+use super::{Counts, Runtime};
 use crate::serve;
 
 /// A runtime whose main task only waits for the end, driven by a thread of its own, which is worker 0.
 pub(crate) struct Brigade {
     handle: Handle,
+    /// The backend that counts what its workers do, if it is the one that does.
+    workers: Option<Arc<MultiThread>>,
     stop: Option<oneshot::Sender<()>>,
     driver: Option<JoinHandle<()>>,
 }
 
 impl Brigade {
     pub(crate) fn new(workers: usize) -> Result<Brigade, String> {
-        Brigade::drive(MultiThread::new(workers))
+        let workers = MultiThread::new(workers).map_err(failed)?;
+        let mut brigade = Brigade::drive(workers.clone())?;
+        brigade.workers = Some(workers);
+        Ok(brigade)
     }
 
     pub(crate) fn current_thread() -> Result<Brigade, String> {
-        Brigade::drive(CurrentThread::new())
+        Brigade::drive(CurrentThread::new().map_err(failed)?)
     }
 
-    fn drive<B: Backend + Drive>(backend: std::io::Result<Arc<B>>) -> Result<Brigade, String> {
-        let failed = |error| format!("brigade does not start: {error}");
-        let backend = backend.map_err(failed)?;
+    fn drive<B: Backend + Drive>(backend: Arc<B>) -> Result<Brigade, String> {
         let handle = Handle::new(backend.clone());
         let (stop, stopped) = oneshot::channel::<()>();
         let main = async { stopped.await.unwrap_or_default() };
@@ -46,7 +50,7 @@ impl Brigade {
         let body =
             move || run_main(&driven, &*backend, RunOptions::new(), main).expect("waiting does not fail");
         let driver = thread::Builder::new().name("brigade-0".to_owned()).spawn(body).map_err(failed)?;
-        Ok(Brigade { handle, stop: Some(stop), driver: Some(driver) })
+        Ok(Brigade { handle, workers: None, stop: Some(stop), driver: Some(driver) })
     }
 }
 
@@ -139,6 +143,13 @@ impl Runtime for Brigade {
         }
     }
 
+    fn counts(&self) -> Counts {
+        let Some(counters) = self.workers.as_ref().map(|workers| workers.counters()) else {
+            return Counts::default();
+        };
+        Counts { parks: Some(counters.parks), wakes: Some(counters.wakes), steals: Some(counters.steals) }
+    }
+
     fn block_on<F>(&self, main: F) -> F::Output
     where
         F: Future + Send + 'static,
@@ -164,6 +175,10 @@ impl<F: Future> Future for Infallibly<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.project().future.poll(cx).map(Ok)
     }
+}
+
+fn failed(error: io::Error) -> String {
+    format!("brigade does not start: {error}")
 }
 
 fn asynchronous(listener: StdListener) -> TcpListener {

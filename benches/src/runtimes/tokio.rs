@@ -14,7 +14,7 @@ use tokio::runtime::{self, Builder};
 use tokio::task::{self, JoinHandle};
 use tokio::time::{self, Instant};
 
-use super::Runtime;
+use super::{Counts, Runtime};
 use crate::serve;
 
 pub(crate) struct Tokio(runtime::Runtime);
@@ -112,6 +112,13 @@ impl Runtime for Tokio {
         while listener.accept().await.is_ok() {
             accepted();
         }
+    }
+
+    /// Its other counters belong to builds with `tokio_unstable`.
+    fn counts(&self) -> Counts {
+        let metrics = self.0.metrics();
+        let parks = (0..metrics.num_workers()).map(|worker| metrics.worker_park_count(worker)).sum();
+        Counts { parks: Some(parks), ..Counts::default() }
     }
 
     fn block_on<F>(&self, main: F) -> F::Output
