@@ -8,7 +8,7 @@ pub use crate::cancel::account::{Level, Request};
 pub use crate::cancel::grace::{Grace, abort_inside, is_aborting};
 pub use crate::cancel::node::Verdict;
 pub use crate::cancel::receiver::Receiver;
-pub use crate::cancel::region::{LinkMode, OwnFate, Polled, Scope};
+pub use crate::cancel::region::{BranchScope, LinkMode, OwnFate, Polled, Scope};
 pub use crate::runtime::reports::{report_adoption, report_unobserved, warn};
 pub use crate::task::awaited::Awaited;
 pub use crate::task::output::{Owner, Plain, Sink};
@@ -43,13 +43,13 @@ impl Turn {
     /// The one that is going on, if requests around wait; else none.
     #[must_use]
     pub fn if_pressed() -> Turn {
-        Turn(if frame::says().pressing { context::turn() } else { 0 })
+        Turn(if frame::says().pressing { context::number() } else { 0 })
     }
 
     /// Whether this one is going on, and delivers.
     #[must_use]
     pub fn is_delivering(self) -> bool {
-        context::is_delivering() && self.0 == context::turn()
+        context::is_delivering() && self.0 == context::number()
     }
 }
 

@@ -6,7 +6,7 @@ use super::tree::Tree;
 
 /// The files that may hold `unsafe`, each with what it is needed for.
 const LISTED: &[(&str, &str)] = &[
-    ("crates/core/src/context.rs", "the task that is being polled, in a thread-local"),
+    ("crates/core/src/context/task_poll.rs", "the task that is being polled, in a thread-local"),
     ("crates/core/src/context/frame.rs", "the scope that is being polled, in a thread-local"),
     ("crates/core/src/task/loom_models.rs", "cells in which a model looks for races"),
     ("crates/core/src/task/joiner.rs", "the waker of the one handle, in a cell without a lock"),

@@ -8,8 +8,8 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use brigade_core::scope::{LinkMode, OwnFate, Request, Scope, Turn, Verdict, report_unobserved};
-use brigade_core::{Instant, TaskOutput, current_task};
+use brigade_core::scope::{BranchScope, OwnFate, Request, Turn, Verdict, report_unobserved};
+use brigade_core::{TaskOutput, current_task};
 use pin_project_lite::pin_project;
 
 use crate::never::Never;
@@ -72,7 +72,7 @@ pin_project! {
         // Declared before `scope`: tokens inside it settle while the scope still exists.
         #[pin]
         future: Option<F>,
-        scope: Scope,
+        scope: BranchScope,
         polled: Turn,
         kept: Kept<O>,
     }
@@ -85,7 +85,7 @@ where
 {
     pub(crate) fn new(future: F, seat: Seat) -> Branch<F, O> {
         let kept = Kept { output: None, seat, report: report::<O> };
-        Branch { future: Some(future), scope: Scope::branch(), polled: Turn::default(), kept }
+        Branch { future: Some(future), scope: BranchScope::new(), polled: Turn::default(), kept }
     }
 
     /// Polls the branch once, and hands it `request` if that poll is pending: a request never
@@ -102,7 +102,7 @@ where
         *this.polled = Turn::if_pressed();
         let polled = match waits {
             true => Poll::Pending,
-            false => this.scope.enter(&mut cx, Instant::FAR_FUTURE, |cx| future.poll(cx)),
+            false => this.scope.enter(&mut cx, |cx| future.poll(cx)),
         };
         if let Poll::Ready(output) = polled {
             this.future.set(None);
@@ -111,7 +111,7 @@ where
             this.scope.finish();
             return Step::Ended { failed, fate };
         }
-        match this.scope.after_pending(request, LinkMode::Isolated, waker) {
+        match this.scope.after_pending(request, waker) {
             Verdict::Wait if waits => {
                 // What woke it in this turn is looked at in the next one.
                 waker.wake_by_ref();

@@ -1,18 +1,17 @@
 //! The innermost scope of the code that is running on this thread.
 //!
-//! A scope that polls what is inside of it describes itself in a [`Frame`] on its stack, and a thread-local points at the
-//! frame of the innermost one. Entering and leaving are a store each, and nothing is moved in or out.
+//! A scope that polls what is inside of it describes itself in a [`Frame`] on its stack, and the poll that is going on
+//! points at the frame of the innermost one. Entering and leaving are a store each, and nothing is moved in or out.
 //!
-//! INVARIANT F1: `INNERMOST` points at a frame on this thread's stack. It is set by [`Entered::enter`] alone, whose guard
-//! restores the former value before the frame ends; [`put_aside`] and [`take_up`] move it along with the task that it
-//! belongs to. It never leaves this thread.
+//! INVARIANT F1: `innermost` points at a frame on this thread's stack. It is set by [`Entered::enter`] alone, whose guard
+//! restores the former value before the frame ends, in the same poll. It never leaves this thread.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-use super::{Identity, NOBODY, identity, is_asked, is_noted};
+use super::task_poll::{Identity, NOBODY, TaskPoll, identity, is_asked, is_noted, with_poll};
 use crate::cancel::node::{Node, Pressing};
 use crate::sync::Arc;
 use crate::time::instant::Instant;
@@ -22,14 +21,14 @@ pub(crate) struct Frame<'a> {
     /// The scope's own; made by the first who needs it.
     pub(crate) node: &'a Cell<Option<Arc<Node>>>,
     waker: Identity,
-    says: Says,
+    /// The number of the poll.
+    epoch: u32,
+    says: &'a Says,
 }
 
 /// The part of it that the scopes inside hand on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Says {
-    /// The number of the poll.
-    pub(crate) epoch: u32,
     /// The tightest deadline around that has not fired (law D4).
     pub(crate) deadline: Instant,
     /// The tightest of them in the same branch of an aggregate.
@@ -44,34 +43,22 @@ pub(crate) struct Says {
 
 impl Says {
     pub(crate) const NOTHING: Says = Says {
-        epoch: 0,
         deadline: Instant::FAR_FUTURE,
         near: Instant::FAR_FUTURE,
         pressing: false,
         coming: false,
         branch: 0,
     };
+
+    /// What the outermost scope says that has a request in hand.
+    pub(crate) const PRESSING: Says = Says { pressing: true, ..Says::NOTHING };
 }
 
 /// A frame, or the outside.
-type FramePointer = Option<NonNull<Frame<'static>>>;
-
-thread_local! {
-    static INNERMOST: Cell<FramePointer> = const { Cell::new(None) };
-    /// A deadline around that was moved in this poll; see [`move_deadline`].
-    static MOVED: Cell<Instant> = const { Cell::new(Instant::FAR_FUTURE) };
-    static MOVABLE: Movable = const {
-        Movable {
-            depth: Cell::new(0),
-            shielded: Cell::new(0),
-            outermost: Cell::new(u32::MAX),
-            outer: Cell::new(Instant::FAR_FUTURE),
-        }
-    };
-}
+pub(super) type FramePointer = Option<NonNull<Frame<'static>>>;
 
 /// The movable deadlines around the running code.
-struct Movable {
+pub(super) struct Movable {
     /// How many there are.
     depth: Cell<u32>,
     /// So many of them are outside of a shield.
@@ -83,6 +70,15 @@ struct Movable {
 }
 
 impl Movable {
+    pub(super) const fn none() -> Movable {
+        Movable {
+            depth: Cell::new(0),
+            shielded: Cell::new(0),
+            outermost: Cell::new(u32::MAX),
+            outer: Cell::new(Instant::FAR_FUTURE),
+        }
+    }
+
     /// What the code around is told that had been told `former`. Of several that were moved, those in between see the
     /// tightest, until they are asked again in the next turn.
     fn carry(&self, former: Instant) -> Instant {
@@ -99,45 +95,29 @@ impl Movable {
 }
 
 impl<'a> Frame<'a> {
-    pub(crate) fn new(node: &'a mut Option<Arc<Node>>, waker: &Waker, says: Says) -> Frame<'a> {
-        Frame { node: Cell::from_mut(node), waker: identity(waker), says }
+    #[inline]
+    pub(crate) fn new(
+        node: &'a mut Option<Arc<Node>>,
+        waker: &Waker,
+        epoch: u32,
+        says: &'a Says,
+    ) -> Frame<'a> {
+        Frame { node: Cell::from_mut(node), waker: identity(waker), epoch, says }
     }
 
     /// Calls `poll` with this scope as the innermost one.
     #[inline]
     pub(crate) fn enter<R>(&self, poll: impl FnOnce() -> R) -> R {
-        let _entered = Entered::enter(Some(NonNull::from(self).cast()));
+        let _entered = with_poll(|current| Entered::enter(current, Some(NonNull::from(self).cast())));
         poll()
     }
 }
 
 /// Calls `poll` where no scope can be reached and no deadline is seen (law C11).
 pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
-    let _moved = MOVABLE.with(|movable| Moved::enter(movable.depth.get(), movable.depth.get()));
-    let _entered = Entered::enter(None);
+    let _moved = Moved::enter(|movable| (movable.depth.get(), movable.depth.get()));
+    let _entered = with_poll(|current| Entered::enter(current, None));
     poll()
-}
-
-/// Whether no scope can be reached from here.
-#[inline]
-pub(crate) fn is_outside() -> bool {
-    INNERMOST.get().is_none()
-}
-
-/// What is put aside while another task is polled inside of this one's poll.
-pub(super) struct Aside {
-    frame: FramePointer,
-    moved: Instant,
-}
-
-/// Leaves all scopes, until [`take_up`].
-pub(super) fn put_aside() -> Aside {
-    Aside { frame: INNERMOST.take(), moved: MOVED.replace(Instant::FAR_FUTURE) }
-}
-
-pub(super) fn take_up(aside: Aside) {
-    INNERMOST.set(aside.frame);
-    MOVED.set(aside.moved);
 }
 
 /// The node of the innermost scope, made now if it has none. `None` outside every scope.
@@ -163,13 +143,16 @@ pub(crate) fn is_node_of_scope(node: &Arc<Node>) -> bool {
 
 /// The number of the innermost scope's current poll.
 pub(crate) fn epoch() -> u32 {
-    innermost(|frame| frame.map_or(0, |frame| frame.says.epoch))
+    innermost(|frame| frame.map_or(0, |frame| frame.epoch))
 }
 
 /// What the innermost scope says.
+#[inline]
 pub(crate) fn says() -> Says {
-    let says = innermost(|frame| frame.map_or(Says::NOTHING, |frame| frame.says));
-    Says { deadline: says.deadline.min(MOVED.get()), ..says }
+    with_poll(|current| {
+        let says = innermost_of(current).map_or(Says::NOTHING, |frame| *frame.says);
+        Says { deadline: says.deadline.min(current.moved.get()), ..says }
+    })
 }
 
 /// The branch in which the running code is; see [`Says`].
@@ -179,26 +162,27 @@ pub(crate) fn branch() -> usize {
 
 /// The tightest deadline around the running code that has not fired (law D4).
 pub(crate) fn deadline() -> Instant {
-    innermost(|frame| frame.map_or(Instant::FAR_FUTURE, |frame| frame.says.deadline)).min(MOVED.get())
+    says().deadline
 }
 
 /// Calls `poll`, in which a deadline may be moved by [`move_deadline`].
 pub(crate) fn with_movable_deadline<R>(poll: impl FnOnce() -> R) -> R {
-    let _moved = MOVABLE.with(|movable| Moved::enter(movable.depth.get() + 1, movable.shielded.get()));
+    let _moved = Moved::enter(|movable| (movable.depth.get() + 1, movable.shielded.get()));
     poll()
 }
 
 /// How many movable deadlines are around the running code.
 pub(crate) fn movable_depth() -> u32 {
-    MOVABLE.with(|movable| movable.depth.get())
+    with_poll(|current| current.movable.depth.get())
 }
 
 /// The deadline around the running code that is the `depth`-th that can be moved was moved to `at`, after it had been told
 /// to the code inside (law D4).
 pub(crate) fn move_deadline(depth: u32, at: Instant) {
-    MOVABLE.with(|movable| {
+    with_poll(|current| {
+        let movable = &current.movable;
         if depth > movable.shielded.get() {
-            MOVED.set(MOVED.get().min(at));
+            current.moved.set(current.moved.get().min(at));
         }
         if depth < movable.depth.get() || depth <= movable.shielded.get() {
             movable.outermost.set(movable.outermost.get().min(depth));
@@ -231,8 +215,14 @@ pub(crate) fn foreign(waker: &Waker) -> Option<&Waker> {
 
 #[inline]
 fn innermost<R>(read: impl FnOnce(Option<&Frame<'_>>) -> R) -> R {
+    with_poll(|current| read(innermost_of(current)))
+}
+
+/// The frame of the innermost scope, for the time of one call on the stack above it.
+#[inline]
+fn innermost_of<'a>(current: &'a TaskPoll<'_>) -> Option<&'a Frame<'a>> {
     // SAFETY: INVARIANT F1: the frame outlives this call, which is on the stack above it.
-    read(INNERMOST.get().map(|frame| unsafe { frame.as_ref() }))
+    current.innermost.get().map(|frame| unsafe { frame.as_ref() })
 }
 
 /// Restores what was told before.
@@ -243,21 +233,25 @@ struct Moved {
 }
 
 impl Moved {
-    fn enter(depth: u32, shielded: u32) -> Moved {
-        MOVABLE.with(|movable| Moved {
-            told: MOVED.replace(Instant::FAR_FUTURE),
-            depth: movable.depth.replace(depth),
-            shielded: movable.shielded.replace(shielded),
+    fn enter(next: impl FnOnce(&Movable) -> (u32, u32)) -> Moved {
+        with_poll(|current| {
+            let movable = &current.movable;
+            let (depth, shielded) = next(movable);
+            Moved {
+                told: current.moved.replace(Instant::FAR_FUTURE),
+                depth: movable.depth.replace(depth),
+                shielded: movable.shielded.replace(shielded),
+            }
         })
     }
 }
 
 impl Drop for Moved {
     fn drop(&mut self) {
-        MOVABLE.with(|movable| {
-            movable.depth.set(self.depth);
-            movable.shielded.set(self.shielded);
-            MOVED.set(movable.carry(self.told));
+        with_poll(|current| {
+            current.movable.depth.set(self.depth);
+            current.movable.shielded.set(self.shielded);
+            current.moved.set(current.movable.carry(self.told));
         });
     }
 }
@@ -270,14 +264,14 @@ struct Entered<'a> {
 
 impl Entered<'_> {
     #[inline]
-    fn enter(frame: FramePointer) -> Self {
-        Entered { outer: INNERMOST.replace(frame), _frame: PhantomData }
+    fn enter(current: &TaskPoll<'_>, frame: FramePointer) -> Self {
+        Entered { outer: current.innermost.replace(frame), _frame: PhantomData }
     }
 }
 
 impl Drop for Entered<'_> {
     #[inline]
     fn drop(&mut self) {
-        INNERMOST.set(self.outer);
+        with_poll(|current| current.innermost.set(self.outer));
     }
 }

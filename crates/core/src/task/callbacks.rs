@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use crate::context;
+use crate::context::task_poll::TaskPoll;
 use crate::locals::Locals;
 use crate::runtime::handle::Handle;
 use crate::sync::Arc;
@@ -63,7 +63,8 @@ pub(crate) fn run_all(task: &TaskRef, callbacks: Vec<Callback>) {
     }
     let runtime: Handle = task.meta().runtime();
     let _ambient = runtime.enter();
-    let _outside = context::enter_task(None);
+    let outside = TaskPoll::outside();
+    let _outside = outside.enter();
     for callback in callbacks {
         guarded("a done-callback ran", || callback.locals.run(|| (callback.function)(task)));
     }

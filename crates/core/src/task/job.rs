@@ -18,6 +18,7 @@ use async_task::Runnable;
 use crate::backend::{Home, ScheduleInfo};
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::context;
+use crate::runtime::handle::Handle;
 use crate::runtime::reports;
 use crate::task::callbacks;
 use crate::task::id::TaskId;
@@ -105,12 +106,18 @@ pub(crate) fn schedule(runnable: Runnable<TaskMeta>, info: async_task::ScheduleI
 pub(crate) fn hand_over(runnable: Runnable<TaskMeta>, woken_while_running: bool, fresh: bool) {
     let runtime = match context::take_kept() {
         Some(known) if known.is_same(runnable.metadata().runtime_ref()) => known,
-        _ => runnable.metadata().runtime(),
+        other => other_runtime(other, &runnable),
     };
     let home = runnable.metadata().home.map(|home| home.worker);
     let info = ScheduleInfo { woken_while_running, home, fresh };
     runtime.backend().schedule(Job::new(runnable), info);
     context::keep(runtime);
+}
+
+#[cold]
+fn other_runtime(kept: Option<Handle>, runnable: &Runnable<TaskMeta>) -> Handle {
+    drop(kept);
+    runnable.metadata().runtime()
 }
 
 /// Lets go of the runtime that this thread kept; see [`hand_over`].
@@ -125,13 +132,24 @@ pub(crate) fn finishing(meta: &TaskMeta, ending: Ending) {
 }
 
 fn run(runnable: Runnable<TaskMeta>) -> bool {
-    let outer = FINISHED.take();
+    if FINISHED.get().is_some() {
+        return run_nested(runnable);
+    }
     let again = runnable.run();
-    let finished = FINISHED.replace(outer);
-    if let Some((task, ending)) = finished {
+    if let Some((task, ending)) = FINISHED.get() {
+        FINISHED.set(None);
         // SAFETY: INVARIANT J1: the task is still registered, and its last poll was here.
         unsafe { epilogue(task, ending) };
     }
+    again
+}
+
+/// A job is run or dropped while another one, whose task has finished, is on its way out of its poll.
+#[cold]
+fn run_nested(runnable: Runnable<TaskMeta>) -> bool {
+    let outer = FINISHED.take();
+    let again = run(runnable);
+    FINISHED.set(outer);
     again
 }
 
@@ -140,6 +158,7 @@ fn run(runnable: Runnable<TaskMeta>) -> bool {
 /// # Safety
 ///
 /// The task has ended on this thread, is registered, and this is called once.
+#[inline(never)]
 unsafe fn epilogue(task: NonNull<TaskMeta>, ending: Ending) {
     // SAFETY: INVARIANT J1. No reference to the metadata may be an argument where it is let go of.
     let meta = unsafe { task.as_ref() };

@@ -1,5 +1,6 @@
 //! The state of a task that lives inside its allocation.
 
+use std::num::NonZeroU32;
 use std::panic::Location;
 
 use crate::backend::Home;
@@ -50,7 +51,7 @@ pub(crate) struct TaskMeta {
 #[derive(Clone, Copy)]
 pub(crate) struct LocalHome {
     pub(crate) worker: Home,
-    pub(crate) thread: u64,
+    pub(crate) thread: NonZeroU32,
 }
 
 /// What [`TaskMeta::new`] is made of.

@@ -29,8 +29,8 @@ use pin_project_lite::pin_project;
 use crate::cancel::account::{OWN, Request};
 use crate::cancel::node::{Node, Verdict};
 use crate::cancel::reason::{CancelKind, CancelReason};
-use crate::cancel::region::{LinkMode, Scope};
-use crate::context;
+use crate::cancel::region::inside::Inside;
+use crate::context::task_poll::TaskPoll;
 use crate::runtime::reports;
 use crate::task::error::{Panic, TaskError};
 use crate::task::job;
@@ -44,7 +44,7 @@ pin_project! {
     pub(crate) struct Root<F, S> {
         #[pin]
         inner: Option<F>,
-        scope: Scope,
+        scope: Inside,
         sink: S,
         meta: MetaPointer,
     }
@@ -69,7 +69,7 @@ impl MetaPointer {
 impl<F, S> Root<F, S> {
     /// The root of the task with this metadata, which async-task hands out while it builds the task.
     pub(crate) fn new(future: F, sink: S, meta: &TaskMeta) -> Root<F, S> {
-        Root { inner: Some(future), scope: Scope::new(), sink, meta: MetaPointer(NonNull::from(meta)) }
+        Root { inner: Some(future), scope: Inside::new(), sink, meta: MetaPointer(NonNull::from(meta)) }
     }
 }
 
@@ -100,26 +100,23 @@ where
         // SAFETY: INVARIANT Q1: used in this call only, during which the future is alive. By projection: a shared
         // reference to `Root` would end the borrows that the suspended future holds into itself.
         let meta = unsafe { self.as_mut().project().meta.get() };
-        let at = Turn { meta, waker: cx.waker() };
-        let _current = context::enter_task(Some(meta));
-        if meta.word.abort_requested() {
-            let reason = self.as_mut().abort_reason(meta);
-            return Poll::Ready(self.cancelled(at, reason));
-        }
-        if let Some(request) = (!meta.started()).then(|| meta.take_request()).flatten() {
-            return Poll::Ready(self.cancelled(at, request.reason));
+        let (poll, at) = (TaskPoll::new(meta, cx.waker()), Turn { meta, waker: cx.waker() });
+        let _entered = poll.enter();
+        if meta.word.is_asked() {
+            if let Some(reason) = self.as_mut().reason_not_to_poll(meta) {
+                return Poll::Ready(self.cancelled(at, reason));
+            }
         }
         meta.set_running();
-        context::start_pass(at.waker, false);
         loop {
             // Written so that `Pending` is made here: moving an answer that is nearly always empty costs more
             // than the rest of the loop.
-            match self.as_mut().pass(at) {
-                Poll::Pending if context::repoll_wanted() => {}
+            match self.as_mut().pass(&poll, at) {
+                Poll::Pending if poll.repoll_wanted() => {}
                 Poll::Pending => return Poll::Pending,
                 ready => return ready,
             }
-            context::start_pass(at.waker, true);
+            poll.start_delivering();
         }
     }
 }
@@ -131,9 +128,15 @@ where
     S: Sink<<F::Output as TaskOutput>::Ok, <F::Output as TaskOutput>::Err>,
 {
     /// Steps 3 and 4, once.
-    fn pass(mut self: Pin<&mut Self>, at: Turn<'_>) -> Poll<Out<<F::Output as TaskOutput>::Ok, S::Error>> {
-        let polled =
-            catch_unwind(AssertUnwindSafe(|| self.as_mut().poll_inner(&mut Context::from_waker(at.waker))));
+    #[inline]
+    fn pass(
+        mut self: Pin<&mut Self>,
+        poll: &TaskPoll<'_>,
+        at: Turn<'_>,
+    ) -> Poll<Out<<F::Output as TaskOutput>::Ok, S::Error>> {
+        let mut cx = Context::from_waker(at.waker);
+        let inner = || self.as_mut().poll_inner(poll.is_delivering(), &mut cx);
+        let polled = catch_unwind(AssertUnwindSafe(inner));
         match polled {
             Ok(Poll::Pending) => self.after_pending(at),
             Ok(Poll::Ready(output)) => {
@@ -147,10 +150,11 @@ where
         }
     }
 
-    fn poll_inner(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    #[inline]
+    fn poll_inner(self: Pin<&mut Self>, is_delivering: bool, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         match this.inner.as_pin_mut() {
-            Some(inner) => this.scope.enter_outermost(cx, |cx| inner.poll(cx)),
+            Some(inner) => this.scope.enter_outermost(is_delivering, cx, |cx| inner.poll(cx)),
             None => Poll::Pending,
         }
     }
@@ -171,7 +175,7 @@ where
         }
         let request = meta.take_request();
         let reason = request.as_ref().map(|request| request.reason.clone());
-        match this.scope.after_pending(request, LinkMode::Isolated, at.waker) {
+        match this.scope.after_pending(request, at.waker) {
             Verdict::Wait => Poll::Pending,
             Verdict::Unwind { .. } => {
                 let reason = unsettled_reason(this.scope).or(reason);
@@ -245,6 +249,15 @@ where
         catch_unwind(AssertUnwindSafe(|| inner.set(None)))
     }
 
+    /// Steps 1 and 2.
+    #[cold]
+    fn reason_not_to_poll(mut self: Pin<&mut Self>, meta: &TaskMeta) -> Option<CancelReason> {
+        if meta.word.abort_requested() {
+            return Some(self.as_mut().abort_reason(meta));
+        }
+        if meta.started() { None } else { meta.take_request().map(|request| request.reason) }
+    }
+
     fn abort_reason(self: Pin<&mut Self>, meta: &TaskMeta) -> CancelReason {
         let unsettled = unsettled_reason(self.project().scope);
         let given = meta.late().more.as_mut().and_then(|more| more.reason.take());
@@ -254,7 +267,7 @@ where
 
 /// The reason of a request of the root's own that has not been absorbed.
 #[inline]
-fn unsettled_reason(scope: &Scope) -> Option<CancelReason> {
+fn unsettled_reason(scope: &Inside) -> Option<CancelReason> {
     scope.node().and_then(|node| unsettled_reason_in(node))
 }
 

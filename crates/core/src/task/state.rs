@@ -135,6 +135,13 @@ impl TaskWord {
         self.0.load(Ordering::Acquire) & REQUESTS != 0
     }
 
+    /// Whether a request or an abort is waiting. A stale `false` is harmless, as in `has_requests`.
+    #[inline]
+    pub(crate) fn is_asked(&self) -> bool {
+        // Acquire: pairs with the Release of `request` and of `request_abort`.
+        self.0.load(Ordering::Acquire) & (REQUESTS | ABORT) != 0
+    }
+
     /// Edge 2; `false` if the outcome was decided before.
     #[must_use]
     pub(crate) fn request_abort(&self) -> bool {
