@@ -36,7 +36,8 @@ impl<B: Future, R: Future<Output = ()>> Future for SideBySide<B, R> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         let mut this = self.project();
         for index in this.slots.take_woken(cx.waker()) {
-            let mut cx = Context::from_waker(this.slots.waker(index));
+            let waker = this.slots.waker(index);
+            let mut cx = Context::from_waker(&waker);
             if index == CONSUMER {
                 if let Poll::Ready(output) = this.consumer.as_mut().poll(&mut cx) {
                     return Poll::Ready(output);

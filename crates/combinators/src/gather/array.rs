@@ -30,8 +30,12 @@ where
     F: Future<Output = O>,
     O: BranchOutput,
 {
-    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Option<Request>) -> Step {
-        self.row().poll_branch(index, waker, request)
+    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker) -> Step {
+        self.row().poll_branch(index, waker)
+    }
+
+    fn ask_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Request, waits: bool) -> Step {
+        self.row().ask_branch(index, waker, request, waits)
     }
 }
 

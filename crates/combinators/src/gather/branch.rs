@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use brigade_core::scope::{BranchScope, OwnFate, Request, Turn, Verdict, report_unobserved};
+use brigade_core::scope::{BranchScope, OwnFate, Request, Verdict, report_unobserved};
 use brigade_core::{TaskOutput, current_task};
 use pin_project_lite::pin_project;
 
@@ -71,10 +71,19 @@ pin_project! {
     pub struct Branch<F, O> {
         // Declared before `scope`: tokens inside it settle while the scope still exists.
         #[pin]
-        future: Option<F>,
+        state: State<F, O>,
         scope: BranchScope,
-        polled: Turn,
-        kept: Kept<O>,
+    }
+}
+
+pin_project! {
+    /// The output takes the place of the future.
+    #[project = StateProjection]
+    #[project_replace = StateOwned]
+    enum State<F, O> {
+        Running { #[pin] future: F },
+        Ended { output: O },
+        Gone,
     }
 }
 
@@ -83,52 +92,39 @@ where
     F: Future<Output = O>,
     O: BranchOutput,
 {
-    pub(crate) fn new(future: F, seat: Seat) -> Branch<F, O> {
-        let kept = Kept { output: None, seat, report: report::<O> };
-        Branch { future: Some(future), scope: BranchScope::new(), polled: Turn::default(), kept }
+    pub(crate) fn new(future: F) -> Branch<F, O> {
+        Branch { state: State::Running { future }, scope: BranchScope::new() }
     }
 
-    /// Polls the branch once, and hands it `request` if that poll is pending: a request never
-    /// pre-empts a result (law C2).
-    pub(crate) fn poll_branch(self: Pin<&mut Self>, waker: &Waker, request: Option<Request>) -> Step {
+    /// Polls the branch once.
+    pub(crate) fn poll_branch(self: Pin<&mut Self>, waker: &Waker) -> Step {
         let mut this = self.project();
-        let Some(future) = this.future.as_mut().as_pin_mut() else { return Step::Unwound };
+        let StateProjection::Running { future } = this.state.as_mut().project() else { return Step::Unwound };
         let mut cx = Context::from_waker(waker);
-        if request.is_some() {
-            this.scope.expect_request();
-        }
-        // It was polled in this turn, and waits at the suspension point at which the request is due (law C2).
-        let waits = request.is_some() && this.polled.is_delivering();
-        *this.polled = Turn::if_pressed();
-        let polled = match waits {
-            true => Poll::Pending,
-            false => this.scope.enter(&mut cx, |cx| future.poll(cx)),
-        };
-        if let Poll::Ready(output) = polled {
-            this.future.set(None);
-            let (failed, fate) = (BranchOutput::is_failure(&output), this.scope.own_fate());
-            this.kept.output = Some(output);
-            this.scope.finish();
-            return Step::Ended { failed, fate };
-        }
-        match this.scope.after_pending(request, waker) {
-            Verdict::Wait if waits => {
-                // What woke it in this turn is looked at in the next one.
-                waker.wake_by_ref();
-                Step::Waiting { clear: this.scope.absorbed(), idle: this.scope.is_idle() }
-            }
-            Verdict::Wait => Step::Waiting { clear: this.scope.absorbed(), idle: this.scope.is_idle() },
-            Verdict::Unwind { .. } => {
-                this.future.set(None);
-                this.scope.finish();
-                Step::Unwound
-            }
+        match this.scope.enter(&mut cx, |cx| future.poll(cx)) {
+            Poll::Ready(output) => end(this.state, this.scope, output),
+            Poll::Pending => wait(this.state, this.scope, waker, None),
         }
     }
 
-    /// The output, if the branch has ended by itself.
-    pub(crate) fn take_output(self: Pin<&mut Self>) -> Option<O> {
-        self.project().kept.output.take()
+    /// The same, and hands it `request` if that poll is pending: a request never pre-empts a result (law C2). If it
+    /// `waits`, it was polled in this turn, and stands at the suspension point at which the request is due.
+    pub(crate) fn ask_branch(self: Pin<&mut Self>, waker: &Waker, request: Request, waits: bool) -> Step {
+        let mut this = self.project();
+        let StateProjection::Running { future } = this.state.as_mut().project() else { return Step::Unwound };
+        this.scope.expect_request();
+        if !waits {
+            let mut cx = Context::from_waker(waker);
+            if let Poll::Ready(output) = this.scope.enter(&mut cx, |cx| future.poll(cx)) {
+                return end(this.state, this.scope, output);
+            }
+        }
+        let step = wait(this.state, this.scope, waker, Some(request));
+        if waits && step != Step::Unwound {
+            // What woke it in this turn is looked at in the next one.
+            waker.wake_by_ref();
+        }
+        step
     }
 
     /// The output as a result.
@@ -147,6 +143,47 @@ where
     }
 }
 
+/// The branch has ended by itself.
+fn end<F, O: BranchOutput>(mut state: Pin<&mut State<F, O>>, scope: &mut BranchScope, output: O) -> Step {
+    let failed = output.is_failure();
+    // The future goes before the scope is asked: its tokens may settle only now.
+    state.set(State::Ended { output });
+    let fate = scope.own_fate();
+    scope.finish();
+    Step::Ended { failed, fate }
+}
+
+/// The branch has answered that it waits.
+fn wait<F, O>(
+    mut state: Pin<&mut State<F, O>>,
+    scope: &mut BranchScope,
+    waker: &Waker,
+    request: Option<Request>,
+) -> Step {
+    match scope.after_pending(request, waker) {
+        Verdict::Wait => Step::Waiting { clear: scope.absorbed(), idle: scope.is_idle() },
+        Verdict::Unwind { .. } => {
+            state.set(State::Gone);
+            scope.finish();
+            Step::Unwound
+        }
+    }
+}
+
+impl<F, O> Branch<F, O> {
+    /// The output, if the branch has ended by itself.
+    pub(crate) fn take_output(self: Pin<&mut Self>) -> Option<O> {
+        let mut state = self.project().state;
+        if !matches!(state.as_mut().project(), StateProjection::Ended { .. }) {
+            return None;
+        }
+        match state.project_replace(State::Gone) {
+            StateOwned::Ended { output } => Some(output),
+            _ => None,
+        }
+    }
+}
+
 impl<F, O> fmt::Debug for Branch<F, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The future may be suspended: nothing here may look at it.
@@ -162,27 +199,54 @@ pub(crate) struct Seat {
     pub(crate) location: &'static Location<'static>,
 }
 
-/// The output of a branch until the aggregate takes it.
-///
-/// An error that is never taken is reported when it is dropped (laws A2, T6): the error of a branch that
-/// fails while it is cancelled, or of a loser.
-struct Kept<O> {
-    output: Option<O>,
-    seat: Seat,
-    report: fn(O, Seat),
-}
+/// Reports an output that is dropped without being taken; chosen where the bounds are known, since destructors have
+/// none.
+pub(crate) type Report<O> = fn(O, Seat);
 
-impl<O> Drop for Kept<O> {
-    fn drop(&mut self) {
-        if let Some(output) = self.output.take() {
-            (self.report)(output, self.seat);
-        }
-    }
-}
-
-fn report<O: TaskOutput>(output: O, seat: Seat) {
+/// An error that is never taken is reported (laws A2, T6): the error of a branch that fails while it is cancelled, or of
+/// a loser.
+pub(crate) fn report<O: TaskOutput>(output: O, seat: Seat) {
     let Err(error) = output.into_result() else { return };
     let Seat { aggregate, index, location } = seat;
     let task = current_task().map_or_else(|| "(no task)".into(), |task| task.name());
     report_unobserved(&format!("{task}.{aggregate}[{index}]"), O::describe(&error), location);
+}
+
+pin_project! {
+    /// A branch that knows its seat: one of a tuple.
+    pub struct Seated<F, O> {
+        #[pin]
+        branch: Branch<F, O>,
+        seat: Seat,
+        report: Report<O>,
+    }
+
+    impl<F, O> PinnedDrop for Seated<F, O> {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            if let Some(output) = this.branch.take_output() {
+                (this.report)(output, *this.seat);
+            }
+        }
+    }
+}
+
+impl<F, O> Seated<F, O>
+where
+    F: Future<Output = O>,
+    O: BranchOutput,
+{
+    pub(crate) fn new(future: F, seat: Seat) -> Seated<F, O> {
+        Seated { branch: Branch::new(future), seat, report: report::<O> }
+    }
+
+    pub(crate) fn branch(self: Pin<&mut Self>) -> Pin<&mut Branch<F, O>> {
+        self.project().branch
+    }
+}
+
+impl<F, O> fmt::Debug for Seated<F, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.branch.fmt(f)
+    }
 }

@@ -17,7 +17,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use brigade_core::scope::{Level, OwnFate, Receiver, Request};
+use brigade_core::scope::{Level, OwnFate, Receiver, Request, Turn};
 use brigade_core::{CancelKind, CancelReason, budget, current_task};
 
 use super::branch::Step;
@@ -27,7 +27,11 @@ use crate::slots::Slots;
 pub trait Team {
     /// Polls one branch; see [`Branch::poll_branch`](super::branch::Branch::poll_branch).
     #[doc(hidden)]
-    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Option<Request>) -> Step;
+    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker) -> Step;
+
+    /// Asks one branch to end; see [`Branch::ask_branch`](super::branch::Branch::ask_branch).
+    #[doc(hidden)]
+    fn ask_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Request, waits: bool) -> Step;
 }
 
 /// What decides an aggregate before all of its branches have ended.
@@ -89,6 +93,10 @@ pub(crate) struct Round {
     slots: Slots,
     marks: Vec<Mark>,
     live: usize,
+    /// The turn that is going on, if requests around wait in it.
+    turn: Turn,
+    /// In which turn each branch was polled while they did; empty until the first.
+    turns: Vec<Turn>,
     /// How many are obliged, the idle ones included.
     obliged: usize,
     idle: usize,
@@ -120,6 +128,8 @@ impl Round {
             slots: Slots::new(count),
             marks: vec![Mark::Live; count],
             live: count,
+            turn: Turn::default(),
+            turns: Vec::new(),
             obliged: 0,
             idle: 0,
             receiver: Receiver::new(),
@@ -154,11 +164,13 @@ impl Round {
         let further = self.receiver.is_requested();
         let request = self.waited.then(|| self.receiver.poll_request(cx.waker())).flatten();
         self.rest |= further && request.is_some();
+        self.turn = Turn::if_pressed();
         let woken = self.slots.take_woken(cx.waker());
         match request {
             Some(request) => self.pass_on(team.as_mut(), &request),
-            None => woken.into_iter().for_each(|index| self.step(team.as_mut(), index, None)),
+            None => woken.iter().for_each(|&index| self.poll_one(team.as_mut(), index)),
         }
+        self.slots.recycle(woken);
         loop {
             self.decide(team.as_mut());
             if self.live == 0 || (self.decided && self.rule == Rule::FirstErrorAlone) {
@@ -181,18 +193,49 @@ impl Round {
     /// Step 3: every branch gets the request, level and all; each further explicit one, too.
     fn pass_on<T: Team>(&mut self, mut team: Pin<&mut T>, request: &Request) {
         for index in 0..self.marks.len() {
-            self.step(team.as_mut(), index, Some(request.clone()));
+            self.ask_one(team.as_mut(), index, request.clone());
         }
     }
 
-    /// Polls one branch, and books what has become of it.
-    fn step<T: Team>(&mut self, team: Pin<&mut T>, index: usize, request: Option<Request>) {
+    /// Polls one branch that was woken.
+    #[inline]
+    fn poll_one<T: Team>(&mut self, team: Pin<&mut T>, index: usize) {
         if self.marks[index] == Mark::Over {
             return;
         }
-        let external = request.is_some() && self.receiver.is_requested();
-        let step = team.poll_branch(index, self.slots.waker(index), request);
+        self.note_turn(index);
+        let step = team.poll_branch(index, &self.slots.waker(index));
+        self.book(index, step, false);
+    }
+
+    /// Hands one branch a request.
+    fn ask_one<T: Team>(&mut self, team: Pin<&mut T>, index: usize, request: Request) {
+        if self.marks[index] == Mark::Over {
+            return;
+        }
+        let waits = self.turns.get(index).is_some_and(|turn| turn.is_delivering());
+        self.note_turn(index);
+        let external = self.receiver.is_requested();
+        let step = team.ask_branch(index, &self.slots.waker(index), request, waits);
+        self.book(index, step, external);
+    }
+
+    /// Remembers that the branch is polled in this turn.
+    #[inline]
+    fn note_turn(&mut self, index: usize) {
+        if self.turns.is_empty() && self.turn == Turn::default() {
+            return;
+        }
+        self.turns.resize(self.marks.len(), Turn::default());
+        self.turns[index] = self.turn;
+    }
+
+    /// Books what has become of a branch.
+    #[inline]
+    fn book(&mut self, index: usize, step: Step, external: bool) {
         match step {
+            // Nearly always nobody has asked it for anything.
+            Step::Waiting { clear: true, .. } if !external && self.marks[index] == Mark::Live => {}
             Step::Waiting { clear, idle } => {
                 let obliged = self.marks[index].is_obliged();
                 self.met |= external;
@@ -268,7 +311,7 @@ impl Round {
         }
         let reason = self.rule.reason();
         for index in 0..self.marks.len() {
-            self.step(team.as_mut(), index, Some(Request { level: Level::Soft, reason: reason.clone() }));
+            self.ask_one(team.as_mut(), index, Request { level: Level::Soft, reason: reason.clone() });
         }
     }
 

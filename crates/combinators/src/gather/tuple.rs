@@ -7,7 +7,7 @@ use brigade_core::TaskOutput;
 use brigade_core::scope::Request;
 use pin_project_lite::pin_project;
 
-use super::branch::{Branch, BranchOutput, Step};
+use super::branch::{BranchOutput, Seated, Step};
 use super::crew::{GatherTeam, Gatherable, RaceTeam, Seats};
 use super::round::Team;
 
@@ -18,7 +18,7 @@ macro_rules! tuple {
             #[doc(hidden)]
             #[derive(Debug)]
             pub struct $team<$($F, $O),+> {
-                $(#[pin] $branch: Branch<$F, $O>,)+
+                $(#[pin] $branch: Seated<$F, $O>,)+
             }
         }
 
@@ -26,15 +26,24 @@ macro_rules! tuple {
         where
             $($F: Future<Output = $O>, $O: BranchOutput,)+
         {
-            fn poll_branch(
+            fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker) -> Step {
+                let this = self.project();
+                match index {
+                    $($index => this.$branch.branch().poll_branch(waker),)+
+                    _ => unreachable!("a tuple has as many branches as fields"),
+                }
+            }
+
+            fn ask_branch(
                 self: Pin<&mut Self>,
                 index: usize,
                 waker: &Waker,
-                request: Option<Request>,
+                request: Request,
+                waits: bool,
             ) -> Step {
                 let this = self.project();
                 match index {
-                    $($index => this.$branch.poll_branch(waker, request),)+
+                    $($index => this.$branch.branch().ask_branch(waker, request, waits),)+
                     _ => unreachable!("a tuple has as many branches as fields"),
                 }
             }
@@ -50,18 +59,18 @@ macro_rules! tuple {
 
             fn values(self: Pin<&mut Self>) -> Self::Values {
                 let this = self.project();
-                ($(this.$branch.take_value().expect("every branch has a value"),)+)
+                ($(this.$branch.branch().take_value().expect("every branch has a value"),)+)
             }
 
             fn results(self: Pin<&mut Self>) -> Self::Results {
                 let this = self.project();
-                ($(this.$branch.take_result().expect("every branch has ended"),)+)
+                ($(this.$branch.branch().take_result().expect("every branch has ended"),)+)
             }
 
             fn error(self: Pin<&mut Self>, index: usize) -> Error {
                 let this = self.project();
                 let error = match index {
-                    $($index => this.$branch.take_error(),)+
+                    $($index => this.$branch.branch().take_error(),)+
                     _ => None,
                 };
                 error.expect("the branch has failed")
@@ -78,7 +87,7 @@ macro_rules! tuple {
             fn output(self: Pin<&mut Self>, index: usize) -> Output {
                 let this = self.project();
                 let output = match index {
-                    $($index => this.$branch.take_output(),)+
+                    $($index => this.$branch.branch().take_output(),)+
                     _ => None,
                 };
                 output.expect("the branch has ended")
@@ -86,7 +95,7 @@ macro_rules! tuple {
 
             fn failures(self: Pin<&mut Self>) -> Vec<Output::Err> {
                 let this = self.project();
-                let errors = [$(this.$branch.take_error()),+];
+                let errors = [$(this.$branch.branch().take_error()),+];
                 errors.into_iter().flatten().collect()
             }
         }
@@ -106,7 +115,7 @@ macro_rules! tuple {
 
             fn into_team(self, seats: Seats) -> Self::Team {
                 let ($($branch,)+) = self;
-                $team { $($branch: Branch::new($branch.into_future(), seats.at($index)),)+ }
+                $team { $($branch: Seated::new($branch.into_future(), seats.at($index)),)+ }
             }
         }
     };

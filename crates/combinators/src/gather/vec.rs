@@ -6,7 +6,7 @@ use std::task::Waker;
 use brigade_core::TaskOutput;
 use brigade_core::scope::Request;
 
-use super::branch::{Branch, BranchOutput, Parts, Step};
+use super::branch::{Branch, BranchOutput, Parts, Report, Step, report};
 use super::crew::{GatherTeam, Gatherable, RaceTeam, Seats};
 use super::round::Team;
 use crate::slots::element;
@@ -17,7 +17,11 @@ type Failure<O> = <O as TaskOutput>::Err;
 /// A row of branches of one type.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Row<F, O>(Pin<Box<[Branch<F, O>]>>);
+pub struct Row<F, O> {
+    branches: Pin<Box<[Branch<F, O>]>>,
+    seats: Seats,
+    report: Report<O>,
+}
 
 impl<F, O> Row<F, O>
 where
@@ -25,20 +29,34 @@ where
     O: BranchOutput,
 {
     pub(crate) fn new(futures: impl IntoIterator<Item = F>, seats: Seats) -> Row<F, O> {
-        let seated = futures.into_iter().enumerate();
-        Row(Box::into_pin(seated.map(|(index, future)| Branch::new(future, seats.at(index))).collect()))
-    }
-
-    fn branch(&mut self, index: usize) -> Pin<&mut Branch<F, O>> {
-        element(self.0.as_mut(), index)
+        let branches = Box::into_pin(futures.into_iter().map(Branch::new).collect());
+        Row { branches, seats, report: report::<O> }
     }
 
     pub(crate) fn take_values(&mut self) -> impl Iterator<Item = Value<O>> {
-        (0..self.0.len()).map(|index| self.branch(index).take_value().expect("every branch has a value"))
+        (0..self.branches.len())
+            .map(|index| self.branch(index).take_value().expect("every branch has a value"))
     }
 
     pub(crate) fn take_results(&mut self) -> impl Iterator<Item = Parts<O>> {
-        (0..self.0.len()).map(|index| self.branch(index).take_result().expect("every branch has ended"))
+        (0..self.branches.len())
+            .map(|index| self.branch(index).take_result().expect("every branch has ended"))
+    }
+}
+
+impl<F, O> Row<F, O> {
+    fn branch(&mut self, index: usize) -> Pin<&mut Branch<F, O>> {
+        element(self.branches.as_mut(), index)
+    }
+}
+
+impl<F, O> Drop for Row<F, O> {
+    fn drop(&mut self) {
+        for index in 0..self.branches.len() {
+            if let Some(output) = self.branch(index).take_output() {
+                (self.report)(output, self.seats.at(index));
+            }
+        }
     }
 }
 
@@ -47,8 +65,12 @@ where
     F: Future<Output = O>,
     O: BranchOutput,
 {
-    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Option<Request>) -> Step {
-        self.get_mut().branch(index).poll_branch(waker, request)
+    fn poll_branch(self: Pin<&mut Self>, index: usize, waker: &Waker) -> Step {
+        self.get_mut().branch(index).poll_branch(waker)
+    }
+
+    fn ask_branch(self: Pin<&mut Self>, index: usize, waker: &Waker, request: Request, waits: bool) -> Step {
+        self.get_mut().branch(index).ask_branch(waker, request, waits)
     }
 }
 
@@ -87,7 +109,7 @@ where
 
     fn failures(self: Pin<&mut Self>) -> Vec<Failure<O>> {
         let row = self.get_mut();
-        (0..row.0.len()).filter_map(|index| row.branch(index).take_error()).collect()
+        (0..row.branches.len()).filter_map(|index| row.branch(index).take_error()).collect()
     }
 }
 

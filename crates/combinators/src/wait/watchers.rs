@@ -43,7 +43,8 @@ impl Watchers {
 
     fn has_ended(&mut self, index: usize) -> bool {
         let Some(watched) = &mut self.watched[index] else { return false };
-        let mut cx = Context::from_waker(self.slots.waker(index));
+        let waker = self.slots.waker(index);
+        let mut cx = Context::from_waker(&waker);
         let ended = Pin::new(watched).poll(&mut cx).is_ready();
         if ended {
             self.watched[index] = None;
