@@ -2,17 +2,18 @@
 //!
 //! A worker sets its timers in its own wheel, so the locks are not contended; a key says in which wheel its timer lies,
 //! so anybody can move or remove it. Whoever is about to sleep, or looks after the reactor now and then, fires what is
-//! due in all of them.
+//! due in all of them, a bounded number each time: the tasks that are woken run before their memory has left the caches
+//! again, and a lock is never held for long.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 
 use brigade_core::Instant;
 use brigade_core::backend::TimerKey;
 
-use super::wake::{self, WakeList};
-use super::wheel::{Key, NEVER, Wheel};
+use super::wake;
+use super::wheel::{Key, NEVER, Wheel, wake_up};
 
 /// All wheels of a runtime.
 #[derive(Debug)]
@@ -37,17 +38,21 @@ impl Timers {
             return TimerKey { index: u64::MAX, generation: 0 };
         }
         let key = wheel.insert(at.as_nanos(), waker);
-        this.publish(&wheel);
-        TimerKey { index: (shard as u64) << 32 | u64::from(key.place), generation: key.generation }
+        this.lower(at.as_nanos());
+        TimerKey { index: (shard as u64) << 32 | u64::from(key.place), generation: u64::from(key.generation) }
     }
 
     /// Moves a timer; false if it is gone.
     pub(crate) fn reset(&self, key: TimerKey, at: Instant) -> bool {
         let Some((shard, key)) = self.locate(key) else { return false };
         let mut wheel = shard.lock();
-        let moved = wheel.reset(key, at.as_nanos());
-        shard.publish(&wheel);
-        moved
+        let Some(former) = wheel.reset(key, at.as_nanos()) else { return false };
+        if at.as_nanos() <= former {
+            shard.lower(at.as_nanos());
+        } else {
+            shard.raise(former, &wheel);
+        }
+        true
     }
 
     /// Replaces a timer's waker; false if it is gone.
@@ -68,27 +73,16 @@ impl Timers {
     pub(crate) fn remove(&self, key: TimerKey) {
         let Some((shard, key)) = self.locate(key) else { return };
         let mut wheel = shard.lock();
-        let waker = wheel.remove(key);
-        shard.publish(&wheel);
+        let Some((former, waker)) = wheel.remove(key) else { return };
+        shard.raise(former, &wheel);
         drop(wheel);
-        if let Some(waker) = waker {
-            wake::discard(waker);
-        }
+        wake::discard(waker);
     }
 
-    /// Fires what is due at `now` in every wheel; gives how many there were.
+    /// Fires what is due at `now` in every wheel, but not too many at once; gives how many there were.
     pub(crate) fn fire(&self, now: Instant) -> usize {
-        let mut fired = 0;
-        for shard in self.shards.iter().filter(|shard| shard.next() <= now.as_nanos()) {
-            let mut due = WakeList::default();
-            let mut wheel = shard.lock();
-            wheel.advance(now.as_nanos(), |waker| due.push(waker));
-            shard.publish(&wheel);
-            drop(wheel);
-            fired += due.len();
-            due.fire();
-        }
-        fired
+        let now = now.as_nanos();
+        self.shards.iter().filter(|shard| shard.next() <= now).map(|shard| shard.fire(now)).sum()
     }
 
     /// When `fire` should be called next.
@@ -104,13 +98,14 @@ impl Timers {
             let wakers = shard.lock().drain();
             // Relaxed: nobody waits for the deadline of an empty wheel.
             shard.next.store(NEVER, Ordering::Relaxed);
-            wakers.into_iter().for_each(wake::discard);
+            wakers.for_each(wake::discard);
         }
     }
 
     fn locate(&self, key: TimerKey) -> Option<(&Shard, Key)> {
         let shard = self.shards.get((key.index >> 32) as usize)?;
-        Some((shard, Key { place: key.index as u32, generation: key.generation }))
+        let generation = u32::try_from(key.generation).ok()?;
+        Some((shard, Key { place: key.index as u32, generation }))
     }
 }
 
@@ -127,13 +122,46 @@ impl Shard {
         Self { next: AtomicU64::new(NEVER), wheel: Mutex::new(Wheel::new()) }
     }
 
-    fn publish(&self, wheel: &Wheel<Waker>) {
-        let next = wheel.next_deadline();
+    /// Fires what is due, batch by batch, unless somebody else does so.
+    fn fire(&self, now: u64) -> usize {
+        let mut fired = 0;
+        while fired < MOST {
+            let mut batch = [const { None }; BATCH];
+            let Some(mut wheel) = self.try_lock() else { break };
+            let mut places = batch.iter_mut();
+            let count = wheel.advance(now, BATCH, |waker| {
+                *places.next().expect("no more come than there are places") = Some(waker);
+            });
+            let next = wheel.next_deadline();
+            // Relaxed: see `raise`.
+            self.next.store(next, Ordering::Relaxed);
+            drop(wheel);
+            batch.into_iter().flatten().for_each(wake::wake);
+            fired += count;
+            if next > now {
+                break;
+            }
+        }
+        fired
+    }
+
+    /// A timer was set for `at`; called under the lock.
+    fn lower(&self, at: u64) {
+        let next = wake_up(at);
         // Relaxed: only holders of the lock write it.
-        if next != self.next.load(Ordering::Relaxed) {
+        if next < self.next.load(Ordering::Relaxed) {
             // SeqCst: pairs with the load in `next`. Who sets an earlier timer stores this and then looks until when
-            // the reactor sleeps; who goes to sleep announces that and then looks here (`Reactor::announce`).
+            // the reactor sleeps; who goes to sleep announces that and then looks here (`Seat::sleep`).
             self.next.store(next, Ordering::SeqCst);
+        }
+    }
+
+    /// A timer for `former` is gone from there, maybe the one that is waited for; called under the lock.
+    fn raise(&self, former: u64, wheel: &Wheel<Waker>) {
+        // Relaxed: only holders of the lock write it.
+        if wake_up(former) <= self.next.load(Ordering::Relaxed) {
+            // Relaxed: who does not see it yet wakes up too early, and sees it then.
+            self.next.store(wheel.next_deadline(), Ordering::Relaxed);
         }
     }
 
@@ -145,4 +173,17 @@ impl Shard {
     fn lock(&self) -> MutexGuard<'_, Wheel<Waker>> {
         self.wheel.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn try_lock(&self) -> Option<MutexGuard<'_, Wheel<Waker>>> {
+        match self.wheel.try_lock() {
+            Ok(wheel) => Some(wheel),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
 }
+
+/// How many timers of a wheel fire under one lock, and how many at a time: more than a worker runs jobs until it looks
+/// again, and fewer than its queue has room for.
+const BATCH: usize = 32;
+const MOST: usize = 4 * BATCH;

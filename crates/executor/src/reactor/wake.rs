@@ -12,10 +12,6 @@ impl WakeList {
         self.0.push(waker);
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Fires them all.
     pub(crate) fn fire(&mut self) {
         self.0.drain(..).for_each(wake);
