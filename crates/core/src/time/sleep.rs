@@ -2,13 +2,13 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use crate::backend::TimerKey;
 use crate::runtime::handle::Handle;
 use crate::task::spawn::ambient;
 use crate::time::instant::Instant;
-use crate::time::timer::DeadlineTimer;
 
 /// Waits for `duration`; asyncio's `sleep`. It always suspends once, also for a duration of zero
 /// (law D7), and never ends early.
@@ -21,7 +21,7 @@ use crate::time::timer::DeadlineTimer;
 ///
 /// When it is first polled outside a runtime.
 pub fn sleep(duration: Duration) -> Sleep {
-    Sleep { when: When::After(duration), runtime: None, timer: DeadlineTimer::new(), suspended: false }
+    Sleep::new(Instant::ZERO + duration, Phase::Relative)
 }
 
 /// Waits until `deadline`; one that has passed suspends once.
@@ -34,27 +34,47 @@ pub fn sleep(duration: Duration) -> Sleep {
 ///
 /// When it is first polled outside a runtime.
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep { when: When::At(deadline), runtime: None, timer: DeadlineTimer::new(), suspended: false }
+    Sleep::new(deadline, Phase::New)
 }
 
 /// The future of [`sleep`] and [`sleep_until`].
+///
+/// It asks its timer instead of remembering which waker that has, and is moved lazily: a program may hold millions of
+/// them, and move one with each message of a connection.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Sleep {
-    when: When,
+    /// The end; before the first poll of a relative one, its duration after [`Instant::ZERO`], since there may be no
+    /// clock before.
+    at: Instant,
+    /// The runtime of the timer, from the first poll on.
     runtime: Option<Handle>,
-    timer: DeadlineTimer,
-    suspended: bool,
+    /// Means something while a timer is set.
+    key: TimerKey,
+    phase: Phase,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum When {
-    /// Counted from the first poll, since there may be no clock before.
-    After(Duration),
-    At(Instant),
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// Not polled, and counted from the first poll.
+    Relative,
+    /// Not polled, or reset before that.
+    New,
+    /// It has suspended and has no timer: the end was reached in that poll, or never comes, or was reported.
+    Suspended,
+    /// The timer is set for the end.
+    Armed,
+    /// The timer is set for an earlier moment than the end.
+    MovedLater,
+    /// The timer may be set for a later moment than the end.
+    Moved,
 }
 
 impl Sleep {
+    fn new(at: Instant, phase: Phase) -> Sleep {
+        Sleep { at, runtime: None, key: TimerKey { index: 0, generation: 0 }, phase }
+    }
+
     /// On a runtime that need not be the ambient one.
     pub(crate) fn on(runtime: Handle, deadline: Instant) -> Sleep {
         Sleep { runtime: Some(runtime), ..sleep_until(deadline) }
@@ -63,17 +83,61 @@ impl Sleep {
     /// When it will end; `None` if that is counted from a first poll that has not come.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        match self.when {
-            When::At(deadline) => Some(deadline),
-            When::After(_) => None,
-        }
+        (self.phase != Phase::Relative).then_some(self.at)
     }
 
-    /// Moves the end to `deadline`, also after it has ended.
+    /// Moves the end to `deadline`, also after it has ended. The next poll moves the timer.
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.get_mut();
-        this.when = When::At(deadline);
-        this.timer.disarm();
+        this.phase = match this.phase {
+            Phase::Relative | Phase::New => Phase::New,
+            Phase::Suspended => Phase::Suspended,
+            Phase::Armed if deadline == this.at => Phase::Armed,
+            Phase::Armed | Phase::MovedLater if deadline >= this.at => Phase::MovedLater,
+            Phase::Armed | Phase::MovedLater | Phase::Moved => Phase::Moved,
+        };
+        this.at = deadline;
+    }
+
+    /// Moves a timer that has not fired to a later moment, without a look at the clock. False if there is no such timer.
+    fn postpone(&mut self, waker: &Waker) -> bool {
+        let (Phase::MovedLater, Some(runtime)) = (self.phase, &self.runtime) else { return false };
+        // What has not come to the earlier moment has not come to the later one. A real clock may have reached both, and
+        // then the timer fires as late as it would have without the move.
+        if self.at == Instant::FAR_FUTURE || !runtime.backend().reset_timer(self.key, self.at) {
+            return false;
+        }
+        self.phase = Phase::Armed;
+        runtime.backend().update_timer(self.key, waker)
+    }
+
+    /// Sets the timer for the end, or moves it there, and gives it this waker.
+    fn arm(&mut self, waker: &Waker) {
+        if self.at == Instant::FAR_FUTURE {
+            self.disarm();
+            self.phase = Phase::Suspended;
+            return;
+        }
+        let Some(runtime) = &self.runtime else { return };
+        let backend = runtime.backend();
+        let serves = match self.phase {
+            Phase::Relative | Phase::New | Phase::Suspended => false,
+            Phase::Armed => true,
+            Phase::MovedLater | Phase::Moved => backend.reset_timer(self.key, self.at),
+        };
+        if !(serves && backend.update_timer(self.key, waker)) {
+            self.key = backend.insert_timer(self.at, waker.clone());
+        }
+        self.phase = Phase::Armed;
+    }
+
+    fn disarm(&mut self) {
+        let (Phase::Armed | Phase::MovedLater | Phase::Moved, Some(runtime)) = (self.phase, &self.runtime)
+        else {
+            return;
+        };
+        self.phase = Phase::Suspended;
+        runtime.backend().remove_timer(self.key);
     }
 }
 
@@ -83,23 +147,31 @@ impl Future for Sleep {
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
+        if this.postpone(cx.waker()) {
+            return Poll::Pending;
+        }
         let runtime = this.runtime.get_or_insert_with(|| ambient("sleep"));
         let now = runtime.backend().now();
-        let deadline = match this.when {
-            When::At(deadline) => deadline,
-            When::After(duration) => now + duration,
-        };
-        this.when = When::At(deadline);
-        if now >= deadline && deadline != Instant::FAR_FUTURE {
-            this.timer.disarm();
-            if this.suspended {
-                return Poll::Ready(());
-            }
-            cx.waker().wake_by_ref();
-        } else {
-            this.timer.poll_arm_on(runtime, deadline, cx.waker());
+        if this.phase == Phase::Relative {
+            this.at = Instant::from_nanos(now.as_nanos().saturating_add(this.at.as_nanos()));
+            this.phase = Phase::New;
         }
-        this.suspended = true;
-        Poll::Pending
+        if now < this.at || this.at == Instant::FAR_FUTURE {
+            this.arm(cx.waker());
+            return Poll::Pending;
+        }
+        if this.phase == Phase::New {
+            this.phase = Phase::Suspended;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        this.disarm();
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.disarm();
     }
 }

@@ -41,15 +41,6 @@ impl DeadlineTimer {
         }
     }
 
-    /// The same on a runtime that is not the ambient one.
-    pub(crate) fn poll_arm_on(&mut self, runtime: &Handle, at: Instant, waker: &Waker) {
-        if at == Instant::FAR_FUTURE {
-            self.disarm();
-        } else if !self.keep(at, waker) {
-            self.armed = Some(Armed::new(runtime.clone(), at, waker));
-        }
-    }
-
     /// Removes the timer.
     pub fn disarm(&mut self) {
         if let Some(armed) = self.armed.take() {
