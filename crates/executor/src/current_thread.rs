@@ -1,6 +1,6 @@
 //! The single-threaded backend: everything runs on the thread that drives it, first in, first out.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
@@ -21,12 +21,13 @@ use crate::services::{self, Services};
 use crate::until::Until;
 use crate::worker::context::with_worker;
 use crate::worker::park::Parker;
+use crate::worker::tempo::Tempo;
 
 /// A backend that runs every task on the thread that calls [`drive`](Drive::drive).
 ///
-/// Jobs run strictly in the order in which they were scheduled, one round after the other; what other threads wake
-/// takes part from the next round on. Timers and sockets are looked at between rounds, so a program whose tasks all
-/// end their polls soon sees them soon.
+/// What tasks spawn and wake runs strictly in that order. Timers, sockets and other threads are looked at when nothing is
+/// left to run, and every few microseconds, so a program whose tasks all end their polls soon sees them soon. What they
+/// wake runs next, in the order in which it came; as much of the rest follows before the next look.
 ///
 /// # Examples
 ///
@@ -122,8 +123,9 @@ impl Drive for CurrentThread {
         let seat = DriverSeat::take(&self.shared);
         let shared = self.shared.clone();
         let mut until = Until::new(until, move || shared.parker.unpark(&shared.services));
-        let mut done = || until.is_ready(self.shared.is_closed());
-        while !done() && !seat.driver.round(&mut done) {}
+        while !until.is_ready(self.shared.is_closed()) {
+            seat.driver.turn();
+        }
     }
 
     fn close(&self) {
@@ -156,7 +158,7 @@ impl Shared {
     fn push_local(&self, job: Job) -> Option<Job> {
         with_driver(|driver| match driver {
             Some(driver) if driver.drives(self) => {
-                driver.queue.borrow_mut().push_back(job);
+                driver.push(job);
                 None
             }
             _ => Some(job),
@@ -197,8 +199,8 @@ impl Shared {
 struct Driver {
     shared: Arc<Shared>,
     queue: RefCell<VecDeque<Job>>,
-    /// Jobs until the next look at timers and sockets.
-    patience: Cell<u32>,
+    /// When to look at timers, sockets and other threads.
+    tempo: Tempo,
 }
 
 impl Driver {
@@ -206,44 +208,51 @@ impl Driver {
         std::ptr::eq(&*self.shared, shared)
     }
 
-    /// Runs the jobs that are there now, or waits for events if there are none. True if it was `done` in between, which
-    /// the caller has just asked.
-    fn round(&self, done: &mut dyn FnMut() -> bool) -> bool {
-        self.collect();
-        let jobs = self.queue.borrow().len();
-        if jobs == 0 {
-            self.sleep();
+    /// Runs jobs until there are none or it is time for a look, or waits for events if there are none.
+    fn turn(&self) {
+        if self.queue.borrow().is_empty() && !self.collect() {
+            return self.sleep();
         }
-        for _ in 0..jobs {
-            let Some(job) = self.queue.borrow_mut().pop_front() else { break };
+        while !self.tempo.is_due() {
+            let Some(job) = self.next() else { return };
             job.run();
-            if self.look_now_and_then() && done() {
-                return true;
-            }
         }
-        false
+        self.look_around();
     }
 
-    /// Every 61 jobs: looks at timers, sockets and the future that ends the drive, however many jobs there are.
-    fn look_now_and_then(&self) -> bool {
-        let left = self.patience.get();
-        if left > 0 {
-            self.patience.set(left - 1);
-            return false;
-        }
-        self.patience.set(LOOK_AROUND);
-        self.shared.services.look();
-        true
+    #[inline]
+    fn next(&self) -> Option<Job> {
+        self.queue.borrow_mut().pop_front()
     }
 
-    /// Takes over what other threads have scheduled.
-    fn collect(&self) {
+    #[inline]
+    fn push(&self, job: Job) {
+        self.queue.borrow_mut().push_back(job);
+    }
+
+    /// Looks at timers, sockets and other threads. What they bring has waited already and goes ahead.
+    #[cold]
+    fn look_around(&self) {
+        let Shared { services, injector, inbox, .. } = &*self.shared;
+        let now = services.now();
+        let others = self.queue.take();
+        services.look(now);
+        let mut arrivals = self.queue.replace(others);
+        // The rest stays, or what comes with the next look would overtake it.
+        arrivals.extend(std::iter::from_fn(|| inbox.take().or_else(|| injector.pop())).take(MOST_AT_ONCE));
+        self.tempo.looked(now, arrivals.len());
+        let mut queue = self.queue.borrow_mut();
+        arrivals.into_iter().rev().for_each(|job| queue.push_front(job));
+    }
+
+    /// Takes over what other threads have scheduled. False if that is nothing.
+    fn collect(&self) -> bool {
+        let mut queue = self.queue.borrow_mut();
         if !self.shared.injector.is_empty() {
-            self.queue.borrow_mut().append(&mut self.shared.injector.drain());
+            queue.append(&mut self.shared.injector.drain());
         }
-        while let Some(job) = self.shared.inbox.take() {
-            self.queue.borrow_mut().push_back(job);
-        }
+        queue.extend(std::iter::from_fn(|| self.shared.inbox.take()));
+        !queue.is_empty()
     }
 
     fn sleep(&self) {
@@ -252,6 +261,7 @@ impl Driver {
         if parker.sleep_in_reactor(services, None, |_| ()).is_none() {
             parker.sleep_aside(None);
         }
+        self.tempo.pause();
     }
 }
 
@@ -269,11 +279,8 @@ impl DriverSeat {
         // AcqRel: pairs with the store in `drop`; everything the last driver did is seen.
         let driven = shared.driven.swap(true, Ordering::AcqRel);
         assert!(!driven, "this runtime is being driven by another thread already");
-        let driver = Rc::new(Driver {
-            shared: shared.clone(),
-            queue: RefCell::default(),
-            patience: Cell::new(LOOK_AROUND),
-        });
+        let driver =
+            Rc::new(Driver { shared: shared.clone(), queue: RefCell::default(), tempo: Tempo::default() });
         replace_driver(Some(driver.clone()));
         Self { driver }
     }
@@ -315,8 +322,8 @@ fn replace_driver(driver: Option<Rc<Driver>>) {
     drop(CURRENT.with(|current| ManuallyDrop::into_inner(current.replace(ManuallyDrop::new(driver)))));
 }
 
-/// After how many jobs timers and sockets are looked at.
-const LOOK_AROUND: u32 = 61;
+/// How many jobs of other threads one look brings.
+const MOST_AT_ONCE: usize = 8;
 
 thread_local! {
     /// `ManuallyDrop` keeps it from needing a destructor, so that it can be read at any time (law T4).

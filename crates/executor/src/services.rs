@@ -1,6 +1,7 @@
 //! What every backend of this crate has beside its scheduler: a clock, timers, a reactor, a pool for blocking jobs.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 
@@ -18,6 +19,8 @@ pub(crate) struct Services {
     pub(crate) timers: Timers,
     pub(crate) reactor: Arc<Reactor>,
     pub(crate) blocking: Arc<Pool>,
+    /// When somebody asked the reactor for events the last time, in nanoseconds.
+    asked: AtomicU64,
 }
 
 impl Services {
@@ -27,6 +30,7 @@ impl Services {
             timers: Timers::new(shards),
             reactor: Arc::new(Reactor::new()?),
             blocking: Pool::new(),
+            asked: AtomicU64::new(0),
         })
     }
 
@@ -55,11 +59,24 @@ impl Services {
         self.blocking.run(job);
     }
 
-    /// Fires timers that are due and handles events that are there, without waiting. Gives how many there were.
-    pub(crate) fn look(&self) -> usize {
-        let events =
-            if self.reactor.has_sources() { self.reactor.sit().map_or(0, |mut seat| seat.look()) } else { 0 };
-        events + self.timers.fire(self.now())
+    /// Fires the timers that are due, and handles the events that are there unless somebody did so a moment ago; without
+    /// waiting.
+    pub(crate) fn look(&self, now: Instant) {
+        // Relaxed: a system call too many or too late harms nobody.
+        let asked = self.asked.load(Ordering::Relaxed);
+        if self.reactor.has_sources() && now.as_nanos().saturating_sub(asked) >= BETWEEN_QUESTIONS {
+            if let Some(mut seat) = self.reactor.sit() {
+                self.note_question(now);
+                seat.look();
+            }
+        }
+        self.timers.fire(now);
+    }
+
+    /// Notes that the reactor was asked for events.
+    pub(crate) fn note_question(&self, now: Instant) {
+        // Relaxed: see `look`.
+        self.asked.store(now.as_nanos(), Ordering::Relaxed);
     }
 
     /// Ends everything; jobs that are running on the pool are left behind.
@@ -102,6 +119,10 @@ pub(crate) fn ambient_reactor() -> io::Result<Arc<Reactor>> {
         )
     })
 }
+
+/// How much time there is between two questions to the operating system while jobs wait, in nanoseconds: each costs about
+/// a hundredth of that.
+const BETWEEN_QUESTIONS: u64 = 50_000;
 
 type Known = Vec<(usize, Weak<Reactor>)>;
 

@@ -4,3 +4,4 @@ pub(crate) mod context;
 pub(crate) mod counts;
 pub(crate) mod main_loop;
 pub(crate) mod park;
+pub(crate) mod tempo;

@@ -18,6 +18,8 @@
 //!   release store of `tail`; every other slot is free, and only the owner writes to it.
 //! * INVARIANT Q3: an item belongs to the one party whose compare-exchange moved `real` over its index, and to
 //!   nobody else. Its slot stays untouched until `steal` has passed it, too.
+//! * INVARIANT Q5: only the owner moves `steal` and `real` back, over slots that it has filled, by one exchange and while
+//!   both are equal. A thief whose own exchange then finds the former value again claims what lies there by now.
 //! * INVARIANT Q4: while `steal != real` one thief is at work; nobody but this thief moves `steal`.
 //! * INVARIANT S1: the slot's value is initialized exactly while its state is `FULL` or `STEALING`.
 //! * INVARIANT S2: `EMPTY → FULL` is made by the owner only. Whoever makes `FULL → EMPTY` (owner) or
@@ -95,6 +97,29 @@ impl<T> Owner<T> {
                 Ok(_) => return Some(self.ring.read(real)),
                 Err(actual) => head = actual,
             }
+        }
+    }
+
+    /// Puts items at the front, the first of them foremost. If there is no room or a thief is at work, nothing happens.
+    pub(crate) fn push_front(&self, items: &mut Vec<T>) {
+        // Acquire: as in `push`.
+        let head = self.ring.head.0.load(Ordering::Acquire);
+        let (steal, real) = unpack(head);
+        // Relaxed: only this thread writes `tail` (Q1).
+        let tail = self.ring.tail.0.load(Ordering::Relaxed);
+        let count = items.len() as u32;
+        if steal != real || tail.wrapping_sub(real) + count > CAPACITY {
+            return;
+        }
+        let first = real.wrapping_sub(count);
+        for (index, item) in items.drain(..).enumerate() {
+            self.ring.write(first.wrapping_add(index as u32), item);
+        }
+        // AcqRel: orders it against the thieves' exchanges, and publishes the slots to theirs.
+        let moved =
+            self.ring.head.0.compare_exchange(head, pack(first, first), Ordering::AcqRel, Ordering::Relaxed);
+        if moved.is_err() {
+            items.extend((0..count).map(|offset| self.ring.read(first.wrapping_add(offset))));
         }
     }
 
@@ -272,7 +297,8 @@ impl<T> Ring<T> {
 
     fn read(&self, index: u32) -> T {
         let cell = &self.buffer[(index & MASK) as usize];
-        // SAFETY: the caller has claimed this index (INVARIANT Q3), so the slot is initialized (Q2) and read only once.
+        // SAFETY: the caller has claimed this index (INVARIANT Q3), or has filled it and published it to nobody (Q5), so
+        // the slot is initialized (Q2) and read only once.
         cell.with(|slot| unsafe { slot.cast::<T>().read() })
     }
 

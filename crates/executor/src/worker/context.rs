@@ -13,6 +13,7 @@ use brigade_core::backend::{Job, ScheduleInfo};
 use crate::multi_thread::shared::{Remote, Shared};
 use crate::scheduler::local::Owner;
 use crate::worker::main_loop::LEAST_ROUNDS;
+use crate::worker::tempo::Tempo;
 
 /// What only the thread of a worker touches.
 #[derive(Debug)]
@@ -22,8 +23,12 @@ pub(crate) struct Worker {
     pub(crate) queue: Owner<Job>,
     /// This worker as the others see it.
     pub(crate) remote: Arc<Remote>,
-    /// Counts polls, to look elsewhere now and then.
+    /// Counts polls.
     pub(crate) tick: Cell<u32>,
+    /// When to look elsewhere.
+    pub(crate) tempo: Tempo,
+    /// What a look brings, while it goes on.
+    pub(crate) arrivals: RefCell<Option<Vec<Job>>>,
     /// Whether a job is being run.
     pub(crate) running: Cell<bool>,
     /// Whether this worker is among the sleepers. What is woken then by an event or a timer waits for it to count itself
@@ -59,6 +64,8 @@ impl Worker {
             index,
             queue,
             tick: Cell::new(0),
+            tempo: Tempo::default(),
+            arrivals: RefCell::default(),
             running: Cell::new(false),
             asleep: Cell::new(false),
             lifo_streak: Cell::new(0),
@@ -71,9 +78,11 @@ impl Worker {
     /// Takes a job that was scheduled on this worker's thread.
     #[inline]
     pub(crate) fn push(&self, job: Job, info: ScheduleInfo) {
-        if info.fresh || info.woken_while_running || !self.running.get() {
-            // New tasks start in the order of spawning, and one that yields lets the others go first. What timers and
-            // events wake runs in the order in which they came.
+        if !self.running.get() {
+            return self.push_arrival(job);
+        }
+        if info.fresh || info.woken_while_running {
+            // New tasks start in the order of spawning, and one that yields lets the others go first.
             return self.push_back(job);
         }
         match self.queue.put_lifo(job) {
@@ -91,6 +100,14 @@ impl Worker {
             Ok(jobs) => self.shared.note_jobs(jobs + usize::from(self.queue.has_lifo())),
             Err(job) => self.overflow(job),
         }
+    }
+
+    /// Takes a job that no job has scheduled: what timers and events wake runs in the order in which they came.
+    fn push_arrival(&self, job: Job) {
+        if let Some(arrivals) = &mut *self.arrivals.borrow_mut() {
+            return arrivals.push(job);
+        }
+        self.push_back(job);
     }
 
     #[cold]

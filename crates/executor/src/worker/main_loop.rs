@@ -41,39 +41,54 @@ impl Worker {
         self.running.set(false);
     }
 
-    /// The next job of this worker's own: LIFO slot, inbox, local queue; now and then the shared queue and the reactor
-    /// first, so that nothing starves.
+    /// The next job of this worker's own: LIFO slot, inbox, local queue; now and then what comes from elsewhere first, so
+    /// that nothing starves.
     #[inline]
     fn next_job(&self) -> Option<Job> {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
-        if tick % LOOK_AROUND == 0 {
-            if let Some(job) = self.look_around() {
-                return Some(job);
-            }
-        } else if tick % LOOK_ASIDE == 0 {
-            if let Some(job) = self.shared.injector.pop() {
-                return Some(job);
-            }
-        }
         if let Some(job) = self.queue.take_lifo() {
             let streak = self.lifo_streak.get() + 1;
-            if streak <= LONGEST_STREAK || self.queue.len() == 0 {
+            if streak <= LONGEST_STREAK {
                 self.lifo_streak.set(streak);
                 return Some(job);
             }
             self.push_back(job);
         }
         self.lifo_streak.set(0);
+        if self.tempo.is_due() {
+            if let Some(job) = self.look_around() {
+                return Some(job);
+            }
+        }
         // In turn, so that local tasks and others cannot starve each other.
         let first = if tick % 4 == 0 { self.remote.inbox.take() } else { None };
         first.or_else(|| self.queue.pop()).or_else(|| self.remote.inbox.take()).or_else(|| self.take_share())
     }
 
+    /// Looks at timers, sockets and the shared queue. What they bring has waited already and goes ahead.
     #[cold]
     fn look_around(&self) -> Option<Job> {
-        self.shared.services.look();
-        self.shared.injector.pop()
+        let now = self.shared.services.now();
+        self.arrivals.replace(Some(Vec::new()));
+        self.shared.services.look(now);
+        let arrivals = self.arrivals.take().unwrap_or_default();
+        let injected = self.shared.injector.pop();
+        let ahead = usize::from(injected.is_some()) + self.bring_forward(arrivals);
+        self.tempo.looked(now, ahead);
+        injected
+    }
+
+    /// Puts what a look has brought at the front, if there is room. Gives how many those are.
+    fn bring_forward(&self, mut arrivals: Vec<Job>) -> usize {
+        let count = arrivals.len();
+        if count > 0 {
+            self.queue.push_front(&mut arrivals);
+            self.shared.note_jobs(self.queue.len());
+        }
+        let ahead = count - arrivals.len();
+        arrivals.into_iter().for_each(|job| self.push_back(job));
+        ahead
     }
 
     /// A share of the shared queue.
@@ -176,6 +191,7 @@ impl Worker {
         self.remote.counts.parked(!something);
         let found = if something { 0 } else { self.sleep_somewhere() };
         self.asleep.set(false);
+        self.tempo.pause();
         match shared.idle.awake(self.index) {
             Awoken::ToSearch => self.searching.set(true),
             // The seat in the reactor is empty now, so somebody should help, or watch that this worker comes back.
@@ -210,13 +226,6 @@ impl Worker {
         self.watch.deputy.get() == Some(self.tick.get())
     }
 }
-
-/// After how many polls a worker looks at the shared queue and the reactor.
-const LOOK_AROUND: u32 = 61;
-
-/// After how many polls it looks at the shared queue alone, which is a load unless something is there: a job from another
-/// thread has waited for somebody to have time already.
-const LOOK_ASIDE: u32 = 16;
 
 /// How many jobs in a row may come out of the LIFO slot while others wait.
 const LONGEST_STREAK: u32 = 8;

@@ -63,7 +63,9 @@ impl Parker {
         occupied(false);
         drop(seat);
         self.leave();
-        Some(events + services.timers.fire(services.now()))
+        let now = services.now();
+        services.note_question(now);
+        Some(events + services.timers.fire(now))
     }
 
     /// Sleeps until a notification, or until `limit` is over.

@@ -107,6 +107,31 @@ fn loom_spilling_and_stealing_share_every_item() {
     });
 }
 
+/// Fails if `push_front` stores the new head instead of exchanging it, or does not ask whether a thief is at work.
+#[test]
+fn loom_items_at_the_front_are_shared_as_the_others_are() {
+    loom::model(|| {
+        let counts = counts(5);
+        let (owner, stealer) = queue();
+        (0..2).for_each(|item| drop(owner.push(item)));
+        let thief = {
+            let counts = counts.clone();
+            thread::spawn(move || {
+                let (mine, _) = queue();
+                let stolen = stealer.steal(&mine, 1);
+                tally(stolen.into_iter().chain(drain(&mine)), &counts);
+            })
+        };
+        // What it leaves free may be filled from both sides, and what was claimed before may be there again.
+        tally(owner.pop(), &counts);
+        let mut items = vec![2, 3];
+        owner.push_front(&mut items);
+        tally(items.into_iter().chain(owner.push(4).err()).chain(drain(&owner)), &counts);
+        thief.join().expect("the thief ends");
+        assert_each_once(&counts);
+    });
+}
+
 /// Fails if the store of `EMPTY` in `steal_lifo`, or its load in `put_lifo`, is relaxed.
 #[test]
 fn loom_the_lifo_slot_gives_each_item_once() {
