@@ -14,6 +14,8 @@ const LISTED: &[(&str, &str)] = &[
     ("crates/core/src/task/prepare.rs", "spawning a future that is not Send on its own thread"),
     ("crates/core/src/task/root.rs", "pinning the task's future in its own allocation"),
     ("crates/core/src/task/reference.rs", "a weak reference that a waker keeps alive"),
+    ("crates/core/src/task/hold.rs", "what a task holds until it ends, in cells without a lock"),
+    ("crates/core/src/task/returns.rs", "ended tasks on their way back to the thread that allocated them"),
     ("crates/core/src/task/registry.rs", "pointers to all live tasks, and what keeps them alive"),
     ("crates/combinators/src/slots.rs", "pinning the elements of a pinned slice"),
     ("crates/executor/src/scheduler/local.rs", "the slots of the local queue"),

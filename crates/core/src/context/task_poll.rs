@@ -84,11 +84,11 @@ impl<'a> TaskPoll<'a> {
     #[inline]
     pub(crate) fn new(task: &'a TaskMeta, waker: &Waker) -> TaskPoll<'a> {
         // SAFETY: INVARIANT X2: the copy is never dropped, and the task holds it longer than the poll lasts.
-        let locals = unsafe { std::ptr::read(&task.locals) };
+        let locals = unsafe { task.hold.copy_locals() };
         TaskPoll {
             task: Some(NonNull::from(task)),
             root_waker: identity(waker),
-            locals: Cell::new(ManuallyDrop::new(locals)),
+            locals: Cell::new(locals),
             budget: Cell::new(BUDGET),
             ..TaskPoll::outside()
         }

@@ -11,6 +11,7 @@ use crate::runtime::handle::Handle;
 use crate::sync::{Arc, lock};
 use crate::task::error::Panic;
 use crate::task::id::TaskId;
+use crate::task::job;
 use crate::task::reference::TaskRef;
 
 /// The hooks of a runtime.
@@ -118,9 +119,9 @@ pub fn report_unobserved(name: &str, message: String, location: &'static Locatio
     deliver(context::runtime().as_ref(), &report);
 }
 
-/// Warns through the hook of the ambient runtime.
+/// Warns through the hook of the ambient runtime. What is dropped while a task ends belongs to the task's.
 pub fn warn(message: String) {
-    warn_on(context::runtime().as_ref(), message);
+    warn_on(context::runtime().or_else(job::finishing_runtime).as_ref(), message);
 }
 
 pub(crate) fn warn_on(runtime: Option<&Handle>, message: String) {

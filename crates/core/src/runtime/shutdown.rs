@@ -33,7 +33,7 @@ pub(crate) fn begin(handle: &Handle) {
     handle.shared().advance(Phase::Closing);
     let reason = CancelReason::new(CancelKind::Shutdown);
     for task in handle.all_tasks() {
-        if task.meta().owner.is_none() {
+        if !task.meta().is_owned {
             task.request(Level::Soft, reason.clone());
         }
     }

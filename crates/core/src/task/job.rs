@@ -20,9 +20,11 @@ use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::context;
 use crate::runtime::handle::Handle;
 use crate::runtime::reports;
+use crate::sync::Arc;
 use crate::task::callbacks;
 use crate::task::id::TaskId;
 use crate::task::meta::TaskMeta;
+use crate::task::output::Owner;
 use crate::task::reference::TaskRef;
 use crate::task::registry;
 use crate::task::reports::{guarded, wake_safely};
@@ -131,6 +133,12 @@ pub(crate) fn finishing(meta: &TaskMeta, ending: Ending) {
     FINISHED.set(Some((NonNull::from(meta), ending)));
 }
 
+/// The runtime of the task whose outcome is on its way out on this thread, if one is.
+pub(crate) fn finishing_runtime() -> Option<Handle> {
+    // SAFETY: INVARIANT J1.
+    FINISHED.get().map(|(task, _)| unsafe { task.as_ref() }.runtime())
+}
+
 fn run(runnable: Runnable<TaskMeta>) -> bool {
     if FINISHED.get().is_some() {
         return run_nested(runnable);
@@ -168,25 +176,29 @@ unsafe fn epilogue(task: NonNull<TaskMeta>, ending: Ending) {
         let joiner = unsafe { meta.take_joiner() };
         joiner.into_iter().for_each(wake_safely);
     }
-    if waiting.watched || meta.owner.is_some() {
+    if waiting.watched || meta.is_owned {
         // SAFETY: INVARIANT R1: the task is registered, and leaves below.
         let lent = unsafe { meta.lend_ref() };
+        // SAFETY: INVARIANT H1: this is the epilogue.
+        let owner = unsafe { meta.hold.take_owner() };
         lent.iter().for_each(|task| tell(task, waiting.watched));
+        lent.iter().zip(owner).for_each(|(task, owner)| tell_owner(task, owner));
     }
     // SAFETY: INVARIANT J1: registered until now.
     unsafe { registry::leave(task) };
 }
 
-/// Tells those who have left something with the task, and its owner.
+/// Tells those who have left something with the task.
 fn tell(task: &TaskRef, watched: bool) {
     if watched {
         let (watchers, callbacks) = task.meta().late().take_watchers();
         watchers.into_iter().map(|(_, waker)| waker).for_each(wake_safely);
         callbacks::run_all(task, callbacks);
     }
-    if let Some((owner, key)) = &task.meta().owner {
-        guarded("the owner of a task was told of its end", || owner.child_done(*key, task));
-    }
+}
+
+fn tell_owner(task: &TaskRef, (owner, key): (Arc<dyn Owner>, usize)) {
+    guarded("the owner of a task was told of its end", move || owner.child_done(key, task));
 }
 
 /// Ends tasks whose jobs are dropped. The end of one may drop jobs of others (a closed backend drops

@@ -3,7 +3,7 @@
 //! Each was seen to fail with one ordering weakened to `Relaxed`: `request` and `transition_to_ending`
 //! (the first model), `transition_to_done` and `ending` (the second), or with the look at `DONE` removed
 //! from `transition_to_watched` (the third); the models of a slot with `end_look` weakened, and without the order between
-//! filling a slot and looking at the phase.
+//! filling a slot and looking at the phase; the model of the way back with `push` or `close` weakened.
 
 use std::ptr::NonNull;
 
@@ -13,6 +13,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use crate::cancel::account::Level;
+use crate::task::returns::{Item, Returns};
 use crate::task::slot::Slot;
 use crate::task::state::{CancelOutcome, Ending, TaskWord};
 
@@ -192,5 +193,66 @@ fn loom_a_spawn_meets_the_shutdown() {
         let (seen_at_spawn, seen_at_end) = spawner.join().unwrap();
         assert!(empty || seen_at_end, "the shutdown waits for a task whose end it is not told of");
         assert!(met || empty || seen_at_spawn, "a task was neither asked to end nor knows of the shutdown");
+    });
+}
+
+struct Cell {
+    freed: UnsafeCell<u32>,
+    next: UnsafeCell<*mut Cell>,
+}
+
+impl Item for Cell {
+    unsafe fn set_next(item: NonNull<Cell>, next: *mut Cell) {
+        // SAFETY: INVARIANT V1, which the model checks: the item is the caller's.
+        unsafe { item.as_ref() }.next.with_mut(|place| unsafe { *place = next });
+    }
+
+    unsafe fn next(item: NonNull<Cell>) -> *mut Cell {
+        // SAFETY: INVARIANT V1: the item is the caller's.
+        unsafe { item.as_ref() }.next.with(|place| unsafe { *place })
+    }
+}
+
+fn free(item: NonNull<Cell>) {
+    // SAFETY: INVARIANT V1: the item is the caller's.
+    unsafe { item.as_ref() }.freed.with_mut(|freed| unsafe { *freed += 1 });
+}
+
+/// INVARIANT V1: each item that is pushed is freed once, by the taker, or by its pusher if the taker is gone.
+#[test]
+fn loom_a_cell_is_returned_or_freed() {
+    loom::model(|| {
+        let stack = Arc::new(Returns::new());
+        let cells: Vec<_> = (0..2)
+            .map(|_| {
+                Box::leak(Box::new(Cell {
+                    freed: UnsafeCell::new(0),
+                    next: UnsafeCell::new(std::ptr::null_mut()),
+                }))
+            })
+            .map(|cell| NonNull::from(&*cell).as_ptr() as usize)
+            .collect();
+        let pushers: Vec<_> = cells
+            .iter()
+            .map(|&cell| (stack.clone(), cell))
+            .map(|(stack, cell)| {
+                thread::spawn(move || {
+                    let item = NonNull::new(cell as *mut Cell).unwrap();
+                    // SAFETY: INVARIANT V1: each item has one pusher. The model keeps the stack.
+                    let pushed = unsafe { stack.push(item) };
+                    if !pushed {
+                        free(item);
+                    }
+                })
+            })
+            .collect();
+        stack.take().for_each(free);
+        stack.close().for_each(free);
+        pushers.into_iter().for_each(|pusher| pusher.join().unwrap());
+        for cell in cells {
+            // SAFETY: INVARIANT V1: the pushers have ended.
+            let freed = unsafe { &*(cell as *const Cell) }.freed.with(|freed| unsafe { *freed });
+            assert_eq!(freed, 1);
+        }
     });
 }

@@ -10,11 +10,12 @@ use crate::cancel::reason::CancelReason;
 use crate::locals::Locals;
 use crate::runtime::handle::Handle;
 use crate::sync::{Arc, AtomicU8, Mutex, MutexGuard, OnceLock, Ordering, lock};
+use crate::task::hold::Hold;
 use crate::task::id::TaskId;
 use crate::task::joiner::Joiner;
 use crate::task::late::Late;
 use crate::task::output::Owner;
-use crate::task::registry::{Hold, Place};
+use crate::task::registry::Place;
 use crate::task::state::{CancelOutcome, TaskState, TaskWord};
 
 const PENDING: u8 = 0;
@@ -27,7 +28,8 @@ const SUSPENDED: u8 = 2;
 /// |---|---|
 /// | `word` | anybody; see `state.rs` |
 /// | `phase` | written by the polling thread, read by anybody |
-/// | `place`, `hold` | the registry; see `registry.rs` |
+/// | `place` | the registry; see `registry.rs` |
+/// | `hold` | see `hold.rs` |
 /// | `node` | published once by the root, read by anybody |
 /// | `late` | anybody, under its lock |
 /// | `joiner` | see `joiner.rs` |
@@ -38,8 +40,8 @@ pub(crate) struct TaskMeta {
     pub(crate) home: Option<LocalHome>,
     pub(crate) parent: Option<TaskId>,
     pub(crate) location: &'static Location<'static>,
-    pub(crate) owner: Option<(Arc<dyn Owner>, usize)>,
-    pub(crate) locals: Locals,
+    /// Somebody else than the runtime owns it.
+    pub(crate) is_owned: bool,
     pub(crate) place: Place,
     pub(crate) hold: Hold,
     pub(crate) node: OnceLock<Arc<Node>>,
@@ -77,10 +79,9 @@ impl TaskMeta {
             home: parts.home,
             parent: parts.parent,
             location: parts.location,
-            owner: parts.owner,
-            locals: Locals::capture(),
+            is_owned: parts.owner.is_some(),
             place: parts.place,
-            hold: Hold::new(),
+            hold: Hold::new(parts.owner, Locals::capture()),
             node: OnceLock::new(),
             late: Mutex::new(late),
             joiner: Joiner::default(),

@@ -248,7 +248,7 @@ where
 {
     let owned = options.owner.is_some();
     let meta = TaskMeta::new(Parts {
-        place: Place::take(runtime),
+        place: Place::take(runtime, size_of::<F>()),
         home: home.map(|worker| LocalHome { worker, thread: context::thread_token() }),
         parent: context::with_task(|task| task.map(TaskMeta::id)),
         location: options.location,

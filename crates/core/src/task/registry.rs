@@ -9,30 +9,36 @@
 //! | `blocks` | under its lock: threads that need a block, and those that look at all tasks |
 //! | a slot | see `slot.rs`; the one looker is who holds the lock of `blocks` |
 //! | `SEAT` | its thread |
-//! | `hold` of a task | written before the task's slot is filled; cloned by the looker and by the poll of the task itself; taken by the one who lets go |
+//! | `returns` | see `returns.rs`; the one taker is the thread that has the seat |
 //!
 //! A block belongs to its tasks and to the thread that has its seat there; the registry only knows it. So it is the block
 //! that holds the runtime, and counting its references is nothing that all threads contend for.
 //!
-//! INVARIANT R1: a task is in its slot from before its first schedule until after its epilogue, and as long as it is
-//! there `hold` has a waker of it; so the metadata is valid, and async-task never closes a task whose handle and wakers
+//! INVARIANT R1: a task is in its slot from before its first schedule until after its epilogue, and until it is let go of
+//! `hold` has a waker of it; so the metadata is valid, and async-task never closes a task whose handle and wakers
 //! are gone.
 
-use std::cell::{RefCell, UnsafeCell};
+use std::cell::RefCell;
 use std::mem::ManuallyDrop;
+use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::task::Waker;
 
+use crate::context;
 use crate::runtime::handle::Handle;
 use crate::runtime::shared::Phase;
 use crate::sync::{Arc, Mutex, Weak, lock};
 use crate::task::id::TaskId;
 use crate::task::meta::TaskMeta;
 use crate::task::reference::TaskRef;
+use crate::task::returns::{Item, Returns};
 use crate::task::slot::Slot;
 
 /// How many places a block has, and how many numbers of tasks go with it.
 const BLOCK: u8 = 64;
+
+/// A task with a future of at most so many bytes is returned to the thread that allocated it.
+const RETURNED: usize = 1024;
 
 /// How many blocks a thread that needs a new one looks at, to forget those that are gone.
 const LOOKS: usize = 4;
@@ -53,6 +59,9 @@ struct Blocks {
 struct Block {
     runtime: Handle,
     first: u64,
+    /// The thread that fills it, and where its tasks are returned to.
+    thread: NonZeroU32,
+    returns: Arc<Returns<TaskMeta>>,
     slots: [Slot<TaskMeta>; BLOCK as usize],
 }
 
@@ -60,6 +69,16 @@ struct Block {
 struct Seat {
     block: Arc<Block>,
     next: u8,
+    own: Own,
+}
+
+/// The right to free what is returned to this thread.
+struct Own(Arc<Returns<TaskMeta>>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.0.close().for_each(free);
+    }
 }
 
 thread_local! {
@@ -70,30 +89,20 @@ thread_local! {
 pub(crate) struct Place {
     block: Arc<Block>,
     index: u8,
-}
-
-/// What keeps a registered task alive; see the module.
-pub(crate) struct Hold(UnsafeCell<Option<Waker>>);
-
-// SAFETY: INVARIANT B1 (slot.rs) orders the accesses: writing, looking and letting go exclude each other, and the poll
-// of a task precedes its end.
-unsafe impl Sync for Hold {}
-
-impl Hold {
-    pub(crate) const fn new() -> Hold {
-        Hold(UnsafeCell::new(None))
-    }
+    /// The task is freed where it was allocated. A large one is not kept waiting for that.
+    returns: bool,
 }
 
 impl Place {
-    /// A place for a new task.
+    /// A place for a new task, whose future has this size in bytes.
     #[inline]
-    pub(crate) fn take(runtime: &Handle) -> Place {
+    pub(crate) fn take(runtime: &Handle, size: usize) -> Place {
         let known = SEAT.try_with(|seat| {
             let mut seat = seat.borrow_mut();
             seat.as_mut().filter(|seat| seat.block.runtime.is_same(runtime))?.place()
         });
-        known.ok().flatten().unwrap_or_else(|| Place::in_new_block(runtime))
+        let place = known.ok().flatten().unwrap_or_else(|| Place::in_new_block(runtime));
+        Place { returns: size <= RETURNED, ..place }
     }
 
     pub(crate) fn id(&self) -> TaskId {
@@ -111,10 +120,16 @@ impl Place {
 
     #[cold]
     fn in_new_block(runtime: &Handle) -> Place {
-        let block = runtime.shared().registry.add_block(runtime);
-        let place = Place { block: block.clone(), index: 0 };
+        let former = SEAT.try_with(|seat| seat.borrow_mut().take()).ok().flatten();
+        let own = match former {
+            Some(seat) if seat.block.runtime.is_same(runtime) => seat.own,
+            _ => Own(Arc::new(Returns::new())),
+        };
+        own.0.take().for_each(free);
+        let block = runtime.shared().registry.add_block(runtime, own.0.clone());
+        let place = Place { block: block.clone(), index: 0, returns: false };
         // A thread at its end keeps no seat.
-        let former = SEAT.try_with(|seat| seat.borrow_mut().replace(Seat { block, next: 1 }));
+        let former = SEAT.try_with(|seat| seat.borrow_mut().replace(Seat { block, next: 1, own }));
         drop(former);
         place
     }
@@ -142,7 +157,7 @@ impl Registry {
             // SAFETY: INVARIANT R1: the task is in its slot until `end_look`.
             let meta = unsafe { task.as_ref() };
             // SAFETY: INVARIANT B1: nobody takes `hold` during the look.
-            let hold = unsafe { (*meta.hold.0.get()).clone() };
+            let hold = unsafe { meta.hold.waker() };
             tasks.extend(hold.map(|waker| TaskRef::from_parts(waker, task)));
             if slot.end_look(task) {
                 left.push(task);
@@ -166,11 +181,12 @@ impl Registry {
         full.is_none()
     }
 
-    fn add_block(&self, runtime: &Handle) -> Arc<Block> {
+    fn add_block(&self, runtime: &Handle, returns: Arc<Returns<TaskMeta>>) -> Arc<Block> {
+        let thread = context::thread_token();
         let mut blocks = lock(&self.blocks);
         blocks.forget_some();
         let (first, slots) = (blocks.next, std::array::from_fn(|_| Slot::new()));
-        let block = Arc::new(Block { runtime: runtime.clone(), first, slots });
+        let block = Arc::new(Block { runtime: runtime.clone(), first, thread, returns, slots });
         blocks.next += u64::from(BLOCK);
         blocks.all.push(Arc::downgrade(&block));
         block
@@ -205,7 +221,7 @@ impl Seat {
             return None;
         }
         self.next += 1;
-        Some(Place { block: self.block.clone(), index })
+        Some(Place { block: self.block.clone(), index, returns: false })
     }
 }
 
@@ -218,7 +234,7 @@ impl TaskMeta {
     #[inline]
     pub(crate) unsafe fn enter(&self, hold: Waker) {
         // SAFETY: INVARIANT R1: nobody else knows of the task.
-        unsafe { *self.hold.0.get() = Some(hold) };
+        unsafe { self.hold.set_waker(hold) };
         self.place.slot().fill(NonNull::from(self));
     }
 
@@ -229,7 +245,7 @@ impl TaskMeta {
     /// This thread polls the task.
     pub(crate) unsafe fn to_ref(&self) -> Option<TaskRef> {
         // SAFETY: INVARIANT R1: `hold` is taken after the last poll, on this thread.
-        let hold = unsafe { (*self.hold.0.get()).clone() };
+        let hold = unsafe { self.hold.waker() };
         hold.map(|waker| TaskRef::from_parts(waker, NonNull::from(self)))
     }
 
@@ -240,8 +256,9 @@ impl TaskMeta {
     /// The task has ended on this thread and has not left yet.
     pub(crate) unsafe fn lend_ref(&self) -> Option<ManuallyDrop<TaskRef>> {
         // SAFETY: INVARIANT R1: `hold` is taken when the task leaves. The copy is never dropped.
-        let hold = unsafe { std::ptr::read(self.hold.0.get()) };
-        hold.map(|waker| ManuallyDrop::new(TaskRef::from_parts(waker, NonNull::from(self))))
+        let hold = unsafe { self.hold.lend_waker() };
+        let lend = |waker| TaskRef::from_parts(ManuallyDrop::into_inner(waker), NonNull::from(self));
+        hold.map(|waker| ManuallyDrop::new(lend(waker)))
     }
 }
 
@@ -264,21 +281,54 @@ pub(crate) unsafe fn leave(task: NonNull<TaskMeta>) {
     }
 }
 
-/// Gives up what kept a task alive.
+/// Gives up what kept a task alive, here or on the thread that allocated it.
 ///
 /// # Safety
 ///
 /// The task has left its slot, and it fell to the caller to let go of it (INVARIANT B1).
 unsafe fn let_go(task: NonNull<TaskMeta>) {
-    let hold = {
-        // SAFETY: INVARIANT R1: `hold` keeps the metadata alive until it is dropped, which is below.
+    let returned = {
+        // SAFETY: INVARIANT R1: `hold` keeps the metadata alive until it is dropped, which is below or elsewhere.
         let meta = unsafe { task.as_ref() };
         let runtime = meta.runtime_ref().shared();
         if runtime.phase() != Phase::Open {
             runtime.wake_waiting();
         }
         // SAFETY: INVARIANT B1: it fell to the caller alone.
-        unsafe { (*meta.hold.0.get()).take() }
+        unsafe { meta.hold.drop_locals() };
+        let Place { block, returns, .. } = &meta.place;
+        let far = *returns && block.thread != context::thread_token();
+        // SAFETY: INVARIANT V1: it fell to the caller alone. The task holds its block, and that the stack.
+        far && unsafe { block.returns.push(task) }
+    };
+    if !returned {
+        free(task);
+    }
+}
+
+/// Gives up the reference to a task that has left, which may free it.
+fn free(task: NonNull<TaskMeta>) {
+    let hold = {
+        // SAFETY: INVARIANT R1: `hold` keeps the metadata alive until it is dropped, which is below.
+        let meta = unsafe { task.as_ref() };
+        // SAFETY: INVARIANT B1 and V1: it fell to the caller alone.
+        unsafe { meta.hold.take_waker() }
     };
     drop(hold);
+}
+
+impl Item for TaskMeta {
+    unsafe fn set_next(item: NonNull<TaskMeta>, next: *mut TaskMeta) {
+        // SAFETY: INVARIANT R1: alive until it is freed.
+        let meta = unsafe { item.as_ref() };
+        // SAFETY: INVARIANT V1: it is the caller's.
+        unsafe { meta.hold.set_next(next) };
+    }
+
+    unsafe fn next(item: NonNull<TaskMeta>) -> *mut TaskMeta {
+        // SAFETY: INVARIANT R1: alive until it is freed.
+        let meta = unsafe { item.as_ref() };
+        // SAFETY: INVARIANT V1: it is the caller's.
+        unsafe { meta.hold.next() }
+    }
 }
