@@ -70,6 +70,12 @@ pub trait Backend: Send + Sync + 'static {
     /// Replaces the waker of a timer; `false` and no effect if it has fired or was removed.
     fn update_timer(&self, key: TimerKey, waker: &Waker) -> bool;
 
+    /// Moves a timer and replaces its waker; `false` if it has fired or was removed. For backends that can do both in
+    /// one step.
+    fn renew_timer(&self, key: TimerKey, at: Instant, waker: &Waker) -> bool {
+        self.reset_timer(key, at) && self.update_timer(key, waker)
+    }
+
     /// Removes a timer, if it is still there.
     fn remove_timer(&self, key: TimerKey);
 

@@ -95,6 +95,10 @@ impl Backend for CurrentThread {
         self.shared.services.reset_timer(key, at)
     }
 
+    fn renew_timer(&self, key: TimerKey, at: Instant, waker: &Waker) -> bool {
+        self.shared.services.renew_timer(key, at, waker)
+    }
+
     fn update_timer(&self, key: TimerKey, waker: &Waker) -> bool {
         self.shared.services.timers.update(key, waker)
     }

@@ -15,6 +15,7 @@
 //! `reactor/source.rs` how a socket waits.
 
 pub(crate) mod blocking;
+mod clock;
 mod current_thread;
 mod multi_thread;
 pub mod net;

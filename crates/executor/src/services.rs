@@ -9,13 +9,14 @@ use brigade_core::backend::{Backend, BlockingJob, TimerKey};
 use brigade_core::{Handle, Instant};
 
 use crate::blocking::Pool;
+use crate::clock::Clock;
 use crate::reactor::driver::Reactor;
 use crate::reactor::timers::Timers;
 
 /// The parts that do not depend on how jobs are scheduled.
 #[derive(Debug)]
 pub(crate) struct Services {
-    start: std::time::Instant,
+    clock: Clock,
     pub(crate) timers: Timers,
     pub(crate) reactor: Arc<Reactor>,
     pub(crate) blocking: Arc<Pool>,
@@ -26,7 +27,7 @@ pub(crate) struct Services {
 impl Services {
     pub(crate) fn new(shards: usize) -> io::Result<Self> {
         Ok(Self {
-            start: std::time::Instant::now(),
+            clock: Clock::new(),
             timers: Timers::new(shards),
             reactor: Arc::new(Reactor::new()?),
             blocking: Pool::new(),
@@ -35,9 +36,7 @@ impl Services {
     }
 
     pub(crate) fn now(&self) -> Instant {
-        let elapsed = self.start.elapsed();
-        // By the parts: `as_nanos` computes in 128 bits. It fits for 500 years.
-        Instant::from_nanos(elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos()))
+        self.clock.now()
     }
 
     pub(crate) fn insert_timer(&self, shard: usize, at: Instant, waker: Waker) -> TimerKey {
@@ -48,6 +47,14 @@ impl Services {
 
     pub(crate) fn reset_timer(&self, key: TimerKey, at: Instant) -> bool {
         let moved = self.timers.reset(key, at);
+        if moved {
+            self.reactor.note_deadline(at);
+        }
+        moved
+    }
+
+    pub(crate) fn renew_timer(&self, key: TimerKey, at: Instant, waker: &Waker) -> bool {
+        let moved = self.timers.renew(key, at, waker);
         if moved {
             self.reactor.note_deadline(at);
         }
@@ -70,7 +77,7 @@ impl Services {
                 seat.look();
             }
         }
-        self.timers.fire(now);
+        self.timers.fire_some(now);
     }
 
     /// Notes that the reactor was asked for events.

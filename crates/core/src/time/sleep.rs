@@ -104,11 +104,11 @@ impl Sleep {
         let (Phase::MovedLater, Some(runtime)) = (self.phase, &self.runtime) else { return false };
         // What has not come to the earlier moment has not come to the later one. A real clock may have reached both, and
         // then the timer fires as late as it would have without the move.
-        if self.at == Instant::FAR_FUTURE || !runtime.backend().reset_timer(self.key, self.at) {
+        if self.at == Instant::FAR_FUTURE || !runtime.backend().renew_timer(self.key, self.at, waker) {
             return false;
         }
         self.phase = Phase::Armed;
-        runtime.backend().update_timer(self.key, waker)
+        true
     }
 
     /// Sets the timer for the end, or moves it there, and gives it this waker.
@@ -122,10 +122,10 @@ impl Sleep {
         let backend = runtime.backend();
         let serves = match self.phase {
             Phase::Relative | Phase::New | Phase::Suspended => false,
-            Phase::Armed => true,
-            Phase::MovedLater | Phase::Moved => backend.reset_timer(self.key, self.at),
+            Phase::Armed => backend.update_timer(self.key, waker),
+            Phase::MovedLater | Phase::Moved => backend.renew_timer(self.key, self.at, waker),
         };
-        if !(serves && backend.update_timer(self.key, waker)) {
+        if !serves {
             self.key = backend.insert_timer(self.at, waker.clone());
         }
         self.phase = Phase::Armed;

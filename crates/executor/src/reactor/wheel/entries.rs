@@ -8,8 +8,12 @@
 #[derive(Debug)]
 pub(super) struct Entries<T> {
     list: Vec<Entry<T>>,
-    /// The first of the free places, each of which names the next one.
-    free: u64,
+    /// Places that were used and are free, the last one first: a stack beside them, since places that are free for long
+    /// are in no cache.
+    free: Vec<u32>,
+    /// The places from here on have not been used since there was no timer at all.
+    untouched: usize,
+    live: usize,
 }
 
 /// Names a timer: its place, and which use of the place is meant.
@@ -29,7 +33,7 @@ pub(super) struct Record {
 
 impl<T> Entries<T> {
     pub(super) const fn new() -> Self {
-        Self { list: Vec::new(), free: NONE }
+        Self { list: Vec::new(), free: Vec::new(), untouched: 0, live: 0 }
     }
 
     /// A new timer, and its first record.
@@ -70,10 +74,15 @@ impl<T> Entries<T> {
         entry.stamp == record.stamp && entry.payload.is_some() && entry.deadline == record.deadline
     }
 
+    /// Looks at the timers of these records, so that the processor fetches them all at once and not one by one.
+    pub(super) fn fetch(&self, records: &[Record]) {
+        let stamps = records.iter().map(|record| self.list[record.place as usize].stamp);
+        std::hint::black_box(stamps.fold(0, |sum, stamp| sum ^ stamp));
+    }
+
     /// Takes out what all timers carried.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + use<T> {
-        self.free = NONE;
-        std::mem::take(&mut self.list).into_iter().filter_map(|entry| entry.payload)
+        std::mem::replace(self, Self::new()).list.into_iter().filter_map(|entry| entry.payload)
     }
 
     #[cfg(test)]
@@ -93,22 +102,33 @@ impl<T> Entries<T> {
     }
 
     fn allocate(&mut self) -> u32 {
-        if self.free != NONE {
-            let place = self.free as u32;
-            self.free = self.list[place as usize].deadline;
+        self.live += 1;
+        if let Some(place) = self.free.pop() {
             return place;
         }
-        let place = u32::try_from(self.list.len()).expect("fewer than 2^32 timers are set at a time");
-        self.list.push(Entry { deadline: 0, payload: None, generation: 0, stamp: 0 });
+        // Those that are worn out stay as they are.
+        while self.list.get(self.untouched).is_some_and(|entry| entry.generation == u32::MAX) {
+            self.untouched += 1;
+        }
+        let place = u32::try_from(self.untouched).expect("fewer than 2^32 timers are set at a time");
+        if self.untouched == self.list.len() {
+            self.list.push(Entry { deadline: 0, payload: None, generation: 0, stamp: 0 });
+        }
+        self.untouched += 1;
         place
     }
 
     fn release(&mut self, place: u32) -> Option<T> {
         let entry = &mut self.list[place as usize];
         entry.generation += 1;
-        // A place whose generations are used up is not used again, so no key ever means two timers.
-        if entry.generation < u32::MAX {
-            entry.deadline = std::mem::replace(&mut self.free, u64::from(place));
+        self.live -= 1;
+        if self.live == 0 {
+            // From the beginning again, in the order of memory.
+            self.free.clear();
+            self.untouched = 0;
+        } else if entry.generation < u32::MAX {
+            // A place whose generations are used up is not used again, so no key ever means two timers.
+            self.free.push(place);
         }
         entry.payload.take()
     }
@@ -117,7 +137,6 @@ impl<T> Entries<T> {
 /// Half a cache line, if it carries a waker.
 #[derive(Debug)]
 struct Entry<T> {
-    /// Of a free place: the next free one.
     deadline: u64,
     /// Empty while the place is free.
     payload: Option<T>,
@@ -132,6 +151,3 @@ impl<T> Entry<T> {
         Record { deadline: self.deadline, place, stamp: self.stamp }
     }
 }
-
-/// No place.
-const NONE: u64 = u64::MAX;

@@ -151,13 +151,19 @@ impl Due {
         }
     }
 
-    /// Ends the next timer; gives what it carried.
-    pub(super) fn next<T>(&mut self, entries: &mut Entries<T>) -> Option<T> {
+    /// Brings the records into order, and so many timers into the cache; to be called before the `next` of each of them.
+    pub(super) fn prepare<T>(&mut self, most: usize, entries: &Entries<T>) {
         if !self.sorted {
             self.skip_done();
             self.slot.records.sort_by_key(|record| record.deadline);
             self.sorted = true;
         }
+        let waiting = &self.slot.records[self.done..];
+        entries.fetch(&waiting[..most.min(waiting.len())]);
+    }
+
+    /// Ends the next timer; gives what it carried.
+    pub(super) fn next<T>(&mut self, entries: &mut Entries<T>) -> Option<T> {
         while let Some(&record) = self.slot.records.get(self.done) {
             self.done += 1;
             if let Some(payload) = entries.expire(record) {
