@@ -116,7 +116,8 @@ impl Worker {
         }
         let rounds = self.rounds();
         for round in 1..=rounds {
-            if let Some(job) = self.steal().or_else(|| self.take_share()) {
+            let least = if round == rounds { 2 } else { self.tempo.pile() };
+            if let Some(job) = self.steal(least).or_else(|| self.take_share()) {
                 self.patience.set((2 * self.patience.get()).min(MOST_ROUNDS));
                 return Some(job);
             }
@@ -136,11 +137,11 @@ impl Worker {
         if others { self.patience.get() } else { 1 }
     }
 
-    /// Steals half of another worker's queue. A lone job is left to its owner, who will run it sooner than the theft
-    /// would pay.
-    fn steal(&self) -> Option<Job> {
+    /// Steals half of another worker's queue, if it is worth that. A lone job is left to its owner, who will run it sooner
+    /// than the theft would pay.
+    fn steal(&self, least: u32) -> Option<Job> {
         let stolen =
-            self.victims().find_map(|victim| self.shared.remotes[victim].stealer.steal(&self.queue, 2));
+            self.victims().find_map(|victim| self.shared.remotes[victim].stealer.steal(&self.queue, least));
         self.remote.counts.stole(stolen.is_some());
         stolen
     }

@@ -49,6 +49,12 @@ impl Tempo {
         self.left.set(self.interval.get().max(ahead + ahead.min(MOST)) - 1);
     }
 
+    /// How many jobs another worker's queue should have for a theft to pay: it makes both sides wait for each other's
+    /// memory, again and again if a thief runs off with one short job at a time.
+    pub(crate) fn pile(&self) -> u32 {
+        self.interval.get().max(2)
+    }
+
     /// The time until now was none of work.
     pub(crate) fn pause(&self) {
         self.last.set(None);
@@ -91,6 +97,15 @@ mod tests {
         assert_eq!(after_looks(&Tempo::default(), 1_000), 10);
         assert_eq!(after_looks(&Tempo::default(), 4_000), 2);
         assert_eq!(after_looks(&Tempo::default(), 1_000_000), 1);
+    }
+
+    #[test]
+    fn a_thief_of_long_polls_is_content_with_two() {
+        let tempo = Tempo::default();
+        after_looks(&tempo, 2);
+        assert_eq!(tempo.pile(), MOST);
+        after_looks(&tempo, 1_000_000);
+        assert_eq!(tempo.pile(), 2);
     }
 
     #[test]
