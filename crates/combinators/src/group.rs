@@ -1,18 +1,19 @@
 //! Task groups: children that end before their group does (laws G1–G10).
 //!
 //! ```text
-//!   TaskGroup ──spawn──► Station ◄── ToGroup (errors), Owner (ends) ── children
+//!   TaskGroup ──spawn──► Station ◄──── Block ◄── ToGroup (errors), Owner (ends) ── children
 //!                           ▲
 //!                           │ requests for the body, the last child's end
 //!                       GroupScope: body in a Scope, Desk: what is left when the body is gone
 //! ```
 //!
-//! Files: [`spawn`], [`ready`], [`start`] and [`builder`] (the ways in), [`station`] (what all share),
-//! [`state`] and [`roster`] (what it keeps under its lock), [`limit`] (slots and the queue), [`policy`] and
-//! [`policies`] (who is cancelled when), [`sink`] and [`output`] (a child's way out), [`scope`] and [`desk`] (the group's
-//! future), [`error`], [`tree`] and [`flat_drop`] (what it returns). Built upon these: [`keyed`] (children by
-//! key) and [`supervisor`] (children that are started again).
+//! Files: [`spawn`], [`ready`], [`start`] and [`builder`] (the ways in), [`station`] (what all share), [`state`]
+//! and [`roster`] (what it keeps under its lock), [`block`] and [`tally`] (what a child touches when it ends),
+//! [`limit`] (slots and the queue), [`policy`] and [`policies`] (who is cancelled when), [`sink`] and [`output`] (a
+//! child's way out), [`scope`] and [`desk`] (the group's future), [`error`], [`tree`] and [`flat_drop`] (what it
+//! returns). Built upon these: [`keyed`] (children by key) and [`supervisor`] (children that are started again).
 
+mod block;
 mod builder;
 mod desk;
 mod error;
@@ -31,6 +32,7 @@ mod start;
 mod state;
 mod station;
 mod supervisor;
+mod tally;
 mod tree;
 
 use std::any::{TypeId, type_name};

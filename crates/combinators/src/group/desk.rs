@@ -141,8 +141,11 @@ impl<E: 'static, T: 'static> Desk<E, T> {
         scope: &mut Scope,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, GroupError<E>>> {
-        let empty = self.station.attend(cx.waker());
-        let rest = if empty { self.station.close() } else { None };
+        // The second is for a child that comes, and perhaps ends, in between.
+        let rest = self.station.close().or_else(|| match self.station.attend(cx.waker()) {
+            true => self.station.close(),
+            false => None,
+        });
         if let Some(rest) = rest {
             return self.conclude(scope, rest);
         }

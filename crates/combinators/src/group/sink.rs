@@ -4,6 +4,7 @@
 use brigade_core::scope::Sink;
 use brigade_core::{TaskError, TaskRef};
 
+use super::block::Block;
 use super::error::{ChildError, Origin};
 use super::output::{GroupId, InGroup, Raised};
 use super::policies::ChildEnd;
@@ -13,26 +14,19 @@ use crate::sync::Arc;
 /// Called in the child's last poll, so the group has the error before anybody can see that the child
 /// has ended.
 pub(super) struct ToGroup<E: 'static> {
-    pub(super) station: Arc<Station<E>>,
-    /// The child's place; [`NOBODY`] if it never got one.
-    pub(super) key: usize,
+    pub(super) block: Arc<Block<E>>,
+    pub(super) index: usize,
 }
-
-/// The key of a child that the group has refused.
-pub(super) const NOBODY: usize = usize::MAX;
 
 impl<E: 'static> ToGroup<E> {
     fn judge<T>(&self, outcome: &Result<T, TaskError<Raised<E>>>, task: &dyn Fn() -> TaskRef) {
-        if self.key == NOBODY || !self.station.has_policy() {
-            return;
-        }
         let end = match outcome {
             Ok(_) => ChildEnd::Value,
             Err(TaskError::Failed(Raised(error))) => ChildEnd::Failed(error),
             Err(TaskError::Panicked(panic)) => ChildEnd::Panicked(panic),
             Err(TaskError::Cancelled(reason)) => ChildEnd::Cancelled(reason),
         };
-        self.station.judge(self.key, end, task);
+        self.block.station.judge(self.block.key(self.index), end, task);
     }
 }
 
@@ -44,11 +38,38 @@ impl<T, E: 'static> Sink<T, Raised<E>> for ToGroup<E> {
         outcome: Result<T, TaskError<Raised<E>>>,
         task: &dyn Fn() -> TaskRef,
     ) -> Result<T, TaskError<InGroup>> {
-        self.judge(&outcome, task);
-        let (told, error) = part(outcome, self.station.id, task);
-        error.into_iter().for_each(|error| self.station.record(error));
-        told
+        if self.block.station.has_policy() {
+            self.judge(&outcome, task);
+        }
+        hand_over(outcome, &self.block.station, task)
     }
+}
+
+/// The same for a child that the group has refused.
+pub(super) struct Refused<E: 'static>(pub(super) Arc<Station<E>>);
+
+impl<T, E: 'static> Sink<T, Raised<E>> for Refused<E> {
+    type Error = InGroup;
+
+    fn map(
+        &mut self,
+        outcome: Result<T, TaskError<Raised<E>>>,
+        task: &dyn Fn() -> TaskRef,
+    ) -> Result<T, TaskError<InGroup>> {
+        hand_over(outcome, &self.0, task)
+    }
+}
+
+fn hand_over<T, E: 'static>(
+    outcome: Result<T, TaskError<Raised<E>>>,
+    station: &Station<E>,
+    task: &dyn Fn() -> TaskRef,
+) -> Result<T, TaskError<InGroup>> {
+    let (told, error) = part(outcome, station.id, task);
+    if let Some(error) = error {
+        station.record(error);
+    }
+    told
 }
 
 /// What the child's handle says of an outcome, and the error or the panic in it.

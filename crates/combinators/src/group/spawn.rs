@@ -1,10 +1,11 @@
 //! Spawning into a group, and what happens when it takes nobody (laws G4, G8).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
 
 use brigade_core::scope::{Sink, SpawnOptions, prepare, prepare_local, stillborn, warn};
-use brigade_core::{CancelKind, CancelReason, Handle, Task};
+use brigade_core::{CancelKind, CancelReason, Handle, Task, TaskRef};
 
 use super::TaskGroup;
 use super::limit::{Entry, Turn};
@@ -12,8 +13,9 @@ use super::output::{Child, ChildOutput, Closed, InGroup, Raised};
 use super::policy::Phase;
 use super::ready::SpawnReady;
 use super::roster::{Refused, Reserved};
-use super::sink::{NOBODY, ToGroup};
+use super::sink::{self, ToGroup};
 use super::start::{Ready, Start};
+use super::station::Station;
 use crate::sync::Arc;
 
 /// The task that a future with this output becomes.
@@ -188,29 +190,28 @@ where
         F: Future + Send + 'static,
         F::Output: ChildOutput<E>,
     {
-        self.launch_into(future, |key| self.sink(key))
+        self.launch_into(future, sink)
     }
 
     /// The same with a way of its own for the child's outcome.
     pub(super) fn launch_into<F, S>(
         &self,
         future: F,
-        sink: impl FnOnce(usize) -> S,
+        sink: impl FnOnce(&Reserved<E>) -> S,
     ) -> Result<ChildTask<F, E>, Closed<F>>
     where
         F: Future + Send + 'static,
         F::Output: ChildOutput<E>,
         S: Sink<<F::Output as ChildOutput<E>>::Ok, Raised<E>, Error = InGroup> + Send,
     {
-        let runtime = self.runtime();
         let place = match Place::reserve(self.group, self.entry) {
             Ok(place) => place,
             Err(why) => return Err(Closed { future, full: why == Refused::Full }),
         };
-        let child = Child::new(future, place.turn());
-        match prepare(&runtime, self.options(place.at.key), child, sink(place.at.key)) {
+        let child = Child::new(future, place.turn(&self.group.station));
+        match prepare(&self.runtime(), self.options(&place.at), child, sink(&place.at)) {
             Ok(prepared) => {
-                self.group.station.seat(place.keep(), prepared.task_ref());
+                place.keep(prepared.task_ref());
                 Ok(prepared.start())
             }
             Err((child, _)) => Err(Closed { future: child.into_inner(), full: false }),
@@ -223,15 +224,14 @@ where
         F: Future + 'static,
         F::Output: ChildOutput<E>,
     {
-        let runtime = self.runtime();
         let place = match Place::reserve(self.group, self.entry) {
             Ok(place) => place,
             Err(why) => return Err(Closed { future, full: why == Refused::Full }),
         };
-        let child = Child::new(future, place.turn());
-        match prepare_local(&runtime, self.options(place.at.key), child, self.sink(place.at.key)) {
+        let child = Child::new(future, place.turn(&self.group.station));
+        match prepare_local(&self.runtime(), self.options(&place.at), child, sink(&place.at)) {
             Ok(prepared) => {
-                self.group.station.seat(place.keep(), prepared.task_ref());
+                place.keep(prepared.task_ref());
                 Ok(prepared.start())
             }
             Err((child, _)) => Err(Closed { future: child.into_inner(), full: false }),
@@ -257,52 +257,55 @@ where
         }
         let Label { name, location } = self.label;
         let options = SpawnOptions { name, location, owner: None };
-        let sink = ToGroup { station: station.clone(), key: NOBODY };
+        let sink = sink::Refused(station.clone());
         stillborn(options, Child::new(future, None), sink, CancelReason::new(kind))
     }
 
-    fn options(&self, key: usize) -> SpawnOptions {
-        let owner = Some((self.group.station.clone() as Arc<_>, key));
+    fn options(&self, place: &Reserved<E>) -> SpawnOptions {
+        let owner = Some((place.block.clone() as Arc<_>, place.index));
         let Label { name, location } = self.label.clone();
         SpawnOptions { name, location, owner }
     }
 
-    fn sink(&self, key: usize) -> ToGroup<E> {
-        ToGroup { station: self.group.station.clone(), key }
+    fn runtime(&self) -> Cow<'_, Handle> {
+        let known = self.group.station.runtime.as_ref().map(Cow::Borrowed);
+        known
+            .or_else(|| Handle::try_current().map(Cow::Owned))
+            .expect("a child can only be spawned on a runtime: open the group inside a task, or call `run`")
     }
+}
 
-    fn runtime(&self) -> Handle {
-        let known = self.group.station.runtime.clone().or_else(Handle::try_current);
-        known.expect("a child can only be spawned on a runtime: open the group inside a task, or call `run`")
-    }
+fn sink<E>(place: &Reserved<E>) -> ToGroup<E> {
+    ToGroup { block: place.block.clone(), index: place.index }
 }
 
 /// A reserved place; given up again if building the child panics.
-struct Place<'a, E: 'static> {
-    group: &'a TaskGroup<E>,
-    at: Reserved,
+struct Place<E: 'static> {
+    at: Reserved<E>,
+    taken: bool,
 }
 
-impl<'a, E: 'static> Place<'a, E> {
-    fn reserve(group: &'a TaskGroup<E>, entry: Entry) -> Result<Place<'a, E>, Refused> {
-        group.station.reserve(entry).map(|at| Place { group, at })
+impl<E: 'static> Place<E> {
+    fn reserve(group: &TaskGroup<E>, entry: Entry) -> Result<Place<E>, Refused> {
+        group.station.reserve(entry).map(|at| Place { at, taken: false })
     }
 
     /// What the child has to wait for.
-    fn turn(&self) -> Option<Turn<E>> {
-        self.at.ticket.map(|ticket| Turn::new(self.group.station.clone(), ticket))
+    fn turn(&self, station: &Arc<Station<E>>) -> Option<Turn<E>> {
+        self.at.ticket.map(|ticket| Turn::new(station.clone(), ticket))
     }
 
     /// The child takes it.
-    fn keep(self) -> usize {
-        let key = self.at.key;
-        std::mem::forget(self);
-        key
+    fn keep(mut self, task: TaskRef) {
+        self.taken = true;
+        self.at.block.seat(self.at.index, task);
     }
 }
 
-impl<E: 'static> Drop for Place<'_, E> {
+impl<E: 'static> Drop for Place<E> {
     fn drop(&mut self) {
-        self.group.station.release(self.at.key);
+        if !self.taken {
+            self.at.block.leave(self.at.index);
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::sync::{Arc, wake_safely};
 /// See the module.
 pub(super) struct State<E: 'static> {
     pub(super) phase: Phase,
-    pub(super) roster: Roster,
+    pub(super) roster: Roster<E>,
     pub(super) errors: Vec<ChildError<E>>,
     /// The group's request to its own body, until the body's scope takes it.
     pub(super) body_request: Option<CancelReason>,
@@ -86,10 +86,9 @@ impl<E: 'static> State<E> {
         }
     }
 
-    /// Wakes the group's future if no child is left.
-    pub(super) fn wake_if_empty(&mut self) -> Orders {
-        let waker = if self.roster.is_empty() { self.waker.take() } else { None };
-        Orders { waker, ..Orders::default() }
+    /// Wakes the group's future, since no child is left.
+    pub(super) fn wake(&mut self) -> Orders {
+        Orders { waker: self.waker.take(), ..Orders::default() }
     }
 }
 

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 use std::time::Duration;
 
-use brigade_core::scope::{Level, Owner, is_aborting, report_adoption, report_unobserved, warn};
+use brigade_core::scope::{Level, is_aborting, report_adoption, report_unobserved, warn};
 use brigade_core::{CancelReason, Handle, Panic, TaskError, TaskRef};
 
 use super::error::{ChildError, Source};
@@ -21,10 +21,14 @@ use super::policies::{ChildEnd, Next, Policy};
 use super::policy::{self, Phase};
 use super::roster::{Refused, Reserved};
 use super::state::State;
-use crate::sync::{Mutex, MutexGuard, lock, wake_safely};
+use super::tally::{Departure, Tally};
+use crate::sync::{Arc, Mutex, MutexGuard, lock, wake_safely};
 
-/// See the module.
+/// See the module. In this order, for the sake of [`Tally`].
+#[repr(C)]
 pub(crate) struct Station<E: 'static> {
+    tally: Tally,
+    state: Mutex<State<E>>,
     pub(super) id: GroupId,
     pub(super) source: Source,
     /// The runtime on which the group was opened; children may be spawned from foreign threads.
@@ -34,7 +38,6 @@ pub(crate) struct Station<E: 'static> {
     /// Decides what the end of a child leads to; the default, fail-fast, needs none (law G9).
     policy: Option<Box<dyn Policy<E>>>,
     describe: fn(&E) -> String,
-    state: Mutex<State<E>>,
 }
 
 /// What is known of a group when it is opened.
@@ -56,8 +59,12 @@ pub(super) struct Rest<E: 'static> {
 impl<E: 'static> Station<E> {
     pub(super) fn new(plan: Plan<E>) -> Station<E> {
         let Plan { id, source, value, limit, policy, describe } = plan;
+        let tally = Tally::default();
+        if policy.is_some() || limit.is_some() {
+            tally.heed();
+        }
         let state = Mutex::new(State::new(limit));
-        Station { id, source, runtime: Handle::try_current(), value, policy, describe, state }
+        Station { tally, state, id, source, runtime: Handle::try_current(), value, policy, describe }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State<E>> {
@@ -65,40 +72,44 @@ impl<E: 'static> Station<E> {
     }
 
     /// A place for a child, if the group takes one (INVARIANT K1).
-    pub(super) fn reserve(&self, entry: Entry) -> Result<Reserved, Refused> {
+    pub(super) fn reserve(self: &Arc<Self>, entry: Entry) -> Result<Reserved<E>, Refused> {
         let mut state = self.lock();
-        match state.phase {
-            Phase::Open => state.roster.reserve(entry),
+        let reserved = match state.phase {
+            Phase::Open => state.roster.reserve(self, entry),
             Phase::Ending(_) | Phase::Over => Err(Refused::Closed),
+        }?;
+        self.tally.enter();
+        if matches!(entry, Entry::Service | Entry::Ranked(_)) {
+            self.tally.heed();
         }
+        Ok(reserved)
     }
 
-    /// The child is built. If the group began to end meanwhile, the child ends with it, unpolled.
-    pub(super) fn seat(&self, key: usize, task: TaskRef) {
+    /// Whether a child that was seated has to be greeted.
+    pub(super) fn is_special(&self) -> bool {
+        self.tally.is_special()
+    }
+
+    /// The child is built and seated. If the group began to end meanwhile, the child ends with it, unpolled.
+    pub(super) fn greet(&self, key: usize, task: &TaskRef) {
         let mut state = self.lock();
-        let also = (state.phase != Phase::Open || self.policy.is_some()).then(|| task.clone());
-        let due = state.roster.seat(key, task);
+        let due = state.roster.greet(key, task);
         let late = if due { state.phase.reason_for_latecomers() } else { None };
         let is_service = state.roster.is_service(key);
         drop(state);
-        let Some(task) = also else { return };
         if let Some(policy) = self.policy.as_ref().filter(|_| !is_service) {
-            policy.on_spawn(&task);
+            policy.on_spawn(task);
         }
         if let Some(reason) = late {
             task.request(Level::Soft, reason);
         }
     }
 
-    /// The child could not be built.
-    pub(super) fn release(&self, key: usize) {
-        self.leave(key);
-    }
-
     /// An error of a child, before the child's own outcome is readable.
     pub(super) fn record(&self, error: ChildError<E>) {
         let mut state = self.lock();
         if state.phase != Phase::Over {
+            self.tally.heed();
             state.errors.push(error);
             return;
         }
@@ -127,7 +138,8 @@ impl<E: 'static> Station<E> {
     /// The body failed: the children are cancelled. Its error comes last (law G3).
     pub(super) fn body_failed(&self) {
         let mut state = self.lock();
-        let orders = policy::on_body_failure(&mut state);
+        self.tally.close();
+        let orders = policy::on_body_failure(&mut state, self.tally.count());
         drop(state);
         orders.carry_out();
     }
@@ -138,6 +150,7 @@ impl<E: 'static> Station<E> {
         let wanted = value.is_some() && !state.valued && state.phase != Phase::Over;
         state.valued |= wanted;
         let unused = if wanted { std::mem::replace(&mut state.finished, value) } else { value };
+        self.tally.close();
         let orders = state.begin_ending(reason, true);
         drop(state);
         drop(unused);
@@ -146,7 +159,10 @@ impl<E: 'static> Station<E> {
 
     /// A cancellation from outside has reached the group (law G5).
     pub(super) fn unwind(&self, reason: CancelReason) {
-        let orders = self.lock().begin_ending(reason, false);
+        let mut state = self.lock();
+        self.tally.close();
+        let orders = state.begin_ending(reason, false);
+        drop(state);
         orders.carry_out();
     }
 
@@ -166,26 +182,29 @@ impl<E: 'static> Station<E> {
     pub(super) fn attend(&self, waker: &Waker) -> bool {
         let mut state = self.lock();
         let retired = state.keep_waker(waker);
-        let orders = policy::on_body_gone(&mut state);
-        let empty = state.roster.is_empty();
+        let left = self.tally.count();
+        let orders = policy::on_body_gone(&mut state, left);
         drop(state);
         drop(retired);
         orders.carry_out();
-        empty
+        left == 0
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lock().roster.len()
+        self.tally.count()
     }
 
     /// Ends the group, unless a child is left. No child can be spawned after this.
     pub(super) fn close(&self) -> Option<Rest<E>> {
+        if self.tally.count() > 0 {
+            return None;
+        }
         let mut state = self.lock();
-        if !state.roster.is_empty() {
+        if self.tally.count() > 0 {
             return None;
         }
         state.phase = Phase::Over;
-        let retired = state.waker.take();
+        let retired = (state.waker.take(), state.roster.shut());
         let errors = std::mem::take(&mut state.errors);
         let finished = state.finished.take();
         drop(state);
@@ -211,10 +230,11 @@ impl<E: 'static> Station<E> {
     /// to the runtime, or aborted if a grace around is over; errors that nobody will get are reported.
     pub(super) fn abandon(&self, reason: CancelReason) {
         let mut state = self.lock();
+        self.tally.close();
         let orders = state.begin_ending(reason, false);
         state.phase = Phase::Over;
-        let services = policy::on_body_gone(&mut state);
-        let retired = (state.waker.take(), state.finished.take());
+        let services = policy::on_body_gone(&mut state, self.tally.count());
+        let retired = (state.waker.take(), state.finished.take(), state.roster.shut());
         let errors = std::mem::take(&mut state.errors);
         let adopted = state.roster.all_tasks();
         drop(state);
@@ -242,13 +262,27 @@ impl<E: 'static> Station<E> {
         }
     }
 
-    /// Gives up a child's place, and does what its end leads to.
-    fn leave(&self, key: usize) {
+    /// A child that was `gone` from its place has ended, or could not be built: what its end leads to.
+    pub(super) fn leave(&self, key: usize, gone: Option<TaskRef>) {
+        if self.tally.is_heeded() {
+            self.leave_heeded(key, gone);
+        } else if self.tally.leave() == Departure::Noticed {
+            let mut state = self.lock();
+            let orders = policy::on_child_end(&mut state, self.tally.count());
+            drop(state);
+            orders.carry_out();
+        }
+    }
+
+    #[cold]
+    fn leave_heeded(&self, key: usize, gone: Option<TaskRef>) {
         let mut state = self.lock();
-        let (gone, left) = state.roster.remove(key);
+        let (next, left) = state.roster.remove(key);
+        let _ = self.tally.leave();
+        let count = self.tally.count();
         let orders = match self.policy {
-            Some(_) => policy::on_verdict(&mut state, &gone),
-            None => policy::on_child_end(&mut state),
+            Some(_) => policy::on_verdict(&mut state, count, gone.as_ref(), next),
+            None => policy::on_child_end(&mut state, count),
         };
         drop(state);
         drop((gone, left.retired));
@@ -301,12 +335,6 @@ impl<E: 'static> Station<E> {
         drop(state);
         drop(left.retired);
         left.wake.into_iter().for_each(wake_safely);
-    }
-}
-
-impl<E: Send + 'static> Owner for Station<E> {
-    fn child_done(&self, key: usize, _task: &TaskRef) {
-        self.leave(key);
     }
 }
 
