@@ -13,7 +13,7 @@ use brigade_core::Instant;
 use brigade_core::backend::TimerKey;
 
 use super::wake;
-use super::wheel::{Key, NEVER, Wheel, wake_up};
+use super::wheel::{Key, NEVER, Wheel, beginning, tick, ticks};
 
 /// All wheels of a runtime.
 #[derive(Debug)]
@@ -98,12 +98,11 @@ impl Timers {
 
     /// The wheel that is latest comes first.
     fn fire_at_most(&self, most: usize, now: Instant) -> usize {
-        let now = now.as_nanos();
         let mut fired = 0;
         while fired < most {
             let latest = self.shards.iter().min_by_key(|shard| shard.next());
-            let Some(shard) = latest.filter(|shard| shard.next() <= now) else { break };
-            let Some(count) = shard.fire(most - fired, now) else { break };
+            let Some(shard) = latest.filter(|shard| shard.next() <= ticks(now.as_nanos())) else { break };
+            let Some(count) = shard.fire(most - fired, now.as_nanos()) else { break };
             fired += count;
         }
         fired
@@ -111,7 +110,7 @@ impl Timers {
 
     /// When `fire` should be called next.
     pub(crate) fn next_deadline(&self) -> Instant {
-        Instant::from_nanos(self.shards.iter().map(Shard::next).min().unwrap_or(NEVER))
+        Instant::from_nanos(beginning(self.shards.iter().map(Shard::next).min().unwrap_or(NEVER)))
     }
 
     /// Drops every timer, and refuses new ones from now on.
@@ -136,7 +135,7 @@ impl Timers {
 #[derive(Debug)]
 #[repr(align(128))]
 struct Shard {
-    /// The wheel's next deadline; written under the lock.
+    /// The tick of the wheel's next deadline; written under the lock.
     next: AtomicU64,
     wheel: Mutex<Wheel<Waker>>,
 }
@@ -155,7 +154,7 @@ impl Shard {
             *places.next().expect("no more come than there are places") = Some(waker);
         });
         // Relaxed: as in `raise`.
-        self.next.store(wheel.next_deadline(), Ordering::Relaxed);
+        self.next.store(wheel.next_tick(), Ordering::Relaxed);
         drop(wheel);
         batch.into_iter().flatten().for_each(wake::wake);
         Some(count)
@@ -164,7 +163,7 @@ impl Shard {
     fn reset(&self, wheel: &mut Wheel<Waker>, key: Key, at: Instant) -> bool {
         let at = at.as_nanos();
         let Some(former) = wheel.reset(key, at) else { return false };
-        if wake_up(at) > wake_up(former) {
+        if tick(at) > tick(former) {
             self.raise(former, wheel);
         } else {
             self.lower(at);
@@ -174,7 +173,7 @@ impl Shard {
 
     /// A timer was set for `at`; called under the lock.
     fn lower(&self, at: u64) {
-        let next = wake_up(at);
+        let next = tick(at);
         // Relaxed: only holders of the lock write it.
         if next < self.next.load(Ordering::Relaxed) {
             // SeqCst: pairs with the load in `next`. Who sets an earlier timer stores this and then looks until when
@@ -186,9 +185,9 @@ impl Shard {
     /// A timer for `former` is gone from there, maybe the one that is waited for; called under the lock.
     fn raise(&self, former: u64, wheel: &Wheel<Waker>) {
         // Relaxed: only holders of the lock write it.
-        if wake_up(former) <= self.next.load(Ordering::Relaxed) {
+        if tick(former) <= self.next.load(Ordering::Relaxed) {
             // Relaxed: who does not see it yet wakes up too early, and sees it then.
-            self.next.store(wheel.next_deadline(), Ordering::Relaxed);
+            self.next.store(wheel.next_tick(), Ordering::Relaxed);
         }
     }
 
@@ -217,9 +216,9 @@ const BATCH: usize = 32;
 /// queue has room for.
 const MANY: usize = 128;
 
-/// How many timers a busy worker fires each time it looks around, which is every 61 jobs: a crowd whose time has come
+/// How many timers a busy worker fires each time it looks around, every few microseconds: a crowd whose time has come
 /// gets a good part of its time, and those who came before go on.
-const FEW: usize = 16;
+const FEW: usize = 8;
 
 #[cfg(test)]
 mod tests;

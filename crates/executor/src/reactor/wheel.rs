@@ -31,6 +31,8 @@ pub(crate) struct Wheel<T> {
     entries: Entries<T>,
     /// The timers of the ticks after the present one.
     levels: Box<[Level; LEVELS]>,
+    /// A bit for each level that has timers.
+    occupied: u32,
     /// The timers of the present tick, and those that were set for one that had passed.
     due: Due,
     /// The present tick: none after it has fired.
@@ -42,6 +44,7 @@ impl<T> Wheel<T> {
         Self {
             entries: Entries::new(),
             levels: Box::new([const { Level::new() }; LEVELS]),
+            occupied: 0,
             due: Due::new(),
             now: 0,
         }
@@ -50,15 +53,23 @@ impl<T> Wheel<T> {
     /// Sets a timer. `NEVER` gives one that does not fire until it is reset.
     pub(crate) fn insert(&mut self, deadline: u64, payload: T) -> Key {
         let (key, record) = self.entries.insert(deadline, payload);
-        self.link(record);
+        self.link(self.place_of(deadline), record);
         key
     }
 
     /// Moves a timer and gives its former deadline; `None` if it has fired or was removed.
     pub(crate) fn reset(&mut self, key: Key, deadline: u64) -> Option<u64> {
         let (former, record) = self.entries.reset(key, deadline)?;
-        self.unlink(former);
-        self.link(record);
+        match self.place_of(former) {
+            // Most moves are short beside the time that is left.
+            Place::Ahead(level, slot) if is_same_slot(level, former, deadline) => {
+                self.levels[level].replace(slot, record, &self.entries);
+            }
+            place => {
+                self.unlink(place);
+                self.link(self.place_of(deadline), record);
+            }
+        }
         Some(former)
     }
 
@@ -70,13 +81,13 @@ impl<T> Wheel<T> {
     /// Removes a timer and gives its deadline and its payload, if it has not fired.
     pub(crate) fn remove(&mut self, key: Key) -> Option<(u64, T)> {
         let (deadline, payload) = self.entries.remove(key)?;
-        self.unlink(deadline);
+        self.unlink(self.place_of(deadline));
         Some((deadline, payload))
     }
 
     /// Fires what is due at `now`, in order, but at most so many; gives how many.
     pub(crate) fn advance(&mut self, now: u64, most: usize, mut fire: impl FnMut(T)) -> usize {
-        let target = now / TICK;
+        let target = ticks(now);
         let mut fired = 0;
         while fired < most {
             if !self.due.is_empty() {
@@ -94,18 +105,19 @@ impl<T> Wheel<T> {
         fired
     }
 
-    /// When `advance` should be called next: never later than the earliest deadline; `NEVER` if nothing is set.
-    pub(crate) fn next_deadline(&self) -> u64 {
+    /// The tick in which `advance` should be called next: not after that of the earliest deadline; `NEVER` if nothing is
+    /// set.
+    pub(crate) fn next_tick(&self) -> u64 {
         if !self.due.is_empty() {
-            return self.now.saturating_mul(TICK);
+            return self.now;
         }
-        self.earliest_slot().map_or(NEVER, |(level, slot, _)| wake_up(self.levels[level].earliest(slot)))
+        self.earliest_slot().map_or(NEVER, |(level, slot, _)| tick(self.levels[level].earliest(slot)))
     }
 
     /// Takes every payload out, in no order.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> + use<T> {
         self.levels.iter_mut().for_each(|level| *level = Level::new());
-        self.due = Due::new();
+        (self.due, self.occupied) = (Due::new(), 0);
         self.entries.drain()
     }
 
@@ -121,66 +133,99 @@ impl<T> Wheel<T> {
         due.take(most.min(AHEAD)).map(&mut fire).count()
     }
 
-    /// Puts a record where its deadline belongs now.
-    fn link(&mut self, record: Record) {
-        if record.deadline == NEVER {
-            return;
-        }
-        let tick = tick(record.deadline);
-        if tick <= self.now {
-            return self.due.push(record);
-        }
-        let (level, slot) = position(self.now, tick);
-        self.levels[level].push(slot, record);
-    }
-
-    /// A timer with this deadline ended or got another one. Where its void record lies follows from the deadline.
-    fn unlink(&mut self, deadline: u64) {
-        if deadline == NEVER {
-            return;
-        }
+    /// Where the record of a timer with this deadline lies now: it follows from the time.
+    fn place_of(&self, deadline: u64) -> Place {
         let tick = tick(deadline);
         if tick <= self.now {
-            return self.due.forget(&self.entries);
+            Place::Due
+        } else if tick < END {
+            let (level, slot) = position(self.now, tick);
+            Place::Ahead(level, slot)
+        } else {
+            Place::Nowhere
         }
-        let (level, slot) = position(self.now, tick);
-        self.levels[level].forget(slot, &self.entries);
+    }
+
+    fn link(&mut self, place: Place, record: Record) {
+        match place {
+            Place::Due => self.due.push(record),
+            Place::Ahead(level, slot) => {
+                self.occupied |= 1 << level;
+                self.levels[level].push(slot, record);
+            }
+            Place::Nowhere => {}
+        }
+    }
+
+    /// A timer whose record lies there ended or got another one.
+    fn unlink(&mut self, place: Place) {
+        match place {
+            Place::Due => self.due.forget(&self.entries),
+            Place::Ahead(level, slot) => {
+                self.levels[level].forget(slot, &self.entries);
+                self.note_emptiness(level);
+            }
+            Place::Nowhere => {}
+        }
     }
 
     /// Time enters a slot: its timers are due, or move down.
     fn enter(&mut self, level: usize, slot: usize, tick: u64) {
         self.now = tick;
         let mut entered = self.levels[level].take(slot);
+        self.note_emptiness(level);
         if level == 0 {
             entered = self.due.fill(entered);
         } else {
             entered.clean(&self.entries);
-            entered.records.iter().for_each(|&record| self.link(record));
+            entered.records.iter().for_each(|&record| self.link(self.place_of(record.deadline), record));
         }
         self.levels[level].reuse(slot, entered);
     }
 
+    fn note_emptiness(&mut self, level: usize) {
+        if self.levels[level].is_empty() {
+            self.occupied &= !(1 << level);
+        }
+    }
+
     /// The occupied slot that time reaches first: its level, its number, and the first tick of its span.
     fn earliest_slot(&self) -> Option<(usize, usize, u64)> {
-        self.levels.iter().enumerate().find_map(|(level, floor)| {
-            let shift = BITS * level as u32;
-            let here = (self.now >> shift) % SLOTS as u64;
-            // Timers lie ahead of the present digit, so the slots are looked at in a circle that begins there.
-            let distance = floor.distance(here)?;
-            let slot = (here + distance) % SLOTS as u64;
-            Some((level, slot as usize, ((self.now >> shift) + distance) << shift))
-        })
+        // Whatever lies on a level comes before all that lies above it.
+        let level = self.occupied.trailing_zeros();
+        let shift = BITS * level;
+        let floor = self.levels.get(level as usize)?;
+        let here = (self.now >> shift) % SLOTS as u64;
+        // Timers lie ahead of the present digit, so the slots are looked at in a circle that begins there.
+        let distance = floor.distance(here);
+        let slot = (here + distance) % SLOTS as u64;
+        Some((level as usize, slot as usize, ((self.now >> shift) + distance) << shift))
     }
 }
 
-/// When the clock has to be looked at for this deadline: its tick fires at once then.
-pub(crate) fn wake_up(deadline: u64) -> u64 {
-    if deadline == NEVER { NEVER } else { tick(deadline).saturating_mul(TICK) }
+/// Where a record lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Due,
+    /// On this level, in this slot.
+    Ahead(usize, usize),
+    /// It will not fire in the time that a clock can show.
+    Nowhere,
 }
 
 /// The tick that a deadline is rounded up to.
-fn tick(deadline: u64) -> u64 {
-    deadline.div_ceil(TICK).min(LAST_TICK)
+pub(crate) fn tick(deadline: u64) -> u64 {
+    deadline.div_ceil(TICK)
+}
+
+/// How many ticks have begun when the clock shows `now`.
+pub(crate) fn ticks(now: u64) -> u64 {
+    now / TICK
+}
+
+/// When a tick begins; never, if that is beyond the clock.
+pub(crate) fn beginning(tick: u64) -> u64 {
+    tick.saturating_mul(TICK)
 }
 
 /// The level and the slot of `tick`, seen from `now`: the highest digit in which they differ.
@@ -189,12 +234,17 @@ fn position(now: u64, tick: u64) -> (usize, usize) {
     (level as usize, ((tick >> (level * BITS)) % SLOTS as u64) as usize)
 }
 
+/// Whether a timer that lies on this level lies in the same slot with another deadline.
+fn is_same_slot(level: usize, former: u64, latter: u64) -> bool {
+    (tick(former) ^ tick(latter)) >> (level as u32 * BITS) == 0
+}
+
 /// The deadline of a timer that does not fire.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 const TICK: u64 = 1 << 16;
-/// The last tick that the eight levels can tell apart, 584 years away.
-const LAST_TICK: u64 = u64::MAX / TICK;
+/// No clock comes to this tick, in 584 years. The eight levels tell apart those before.
+const END: u64 = u64::MAX / TICK + 1;
 const LEVELS: usize = 8;
 
 /// How many timers are fetched from memory together before they fire.

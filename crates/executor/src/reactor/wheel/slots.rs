@@ -32,10 +32,21 @@ impl Level {
         }
     }
 
+    /// A timer of this slot was moved within it.
+    pub(super) fn replace<T>(&mut self, slot: usize, record: Record, entries: &Entries<T>) {
+        let slot = &mut self.slots[slot];
+        slot.earliest = slot.earliest.min(record.deadline);
+        slot.records.push(record);
+        slot.sweep(entries);
+    }
+
     /// How far ahead of the slot `here` the next occupied one is, in a circle.
-    pub(super) fn distance(&self, here: u64) -> Option<u64> {
-        let ahead = self.occupied.rotate_right(here as u32);
-        (ahead != 0).then(|| u64::from(ahead.trailing_zeros()))
+    pub(super) fn distance(&self, here: u64) -> u64 {
+        u64::from(self.occupied.rotate_right(here as u32).trailing_zeros())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.occupied == 0
     }
 
     /// The earliest deadline of a slot, or an earlier one that is not valid any more.
@@ -89,10 +100,18 @@ impl Slot {
         self.live -= 1;
         if self.live == 0 {
             self.clear();
-        } else if self.records.len() > 2 * self.live + DIRT {
-            self.clean(entries);
+        } else {
+            self.sweep(entries);
         }
         self.live == 0
+    }
+
+    /// Cleans the slot, if that is worth while.
+    #[inline]
+    fn sweep<T>(&mut self, entries: &Entries<T>) {
+        if self.records.len() > 2 * self.live + DIRT {
+            self.clean(entries);
+        }
     }
 
     /// Drops the void records. Without any, which the numbers tell, no timer is looked at.
