@@ -34,6 +34,8 @@ enum State {
     Fresh {
         lazily: bool,
     },
+    /// In its first poll: the deadline may still come earlier; see [`Limit::settle`].
+    First,
     Running,
     /// A cancellation unwinds through it; it will be dropped.
     Unwound,
@@ -90,11 +92,12 @@ impl<F: Future> Future for Limited<F> {
 
 impl<F> Limited<F> {
     /// Reads the clock once, in the first poll. `false`: there is no time left to start at all.
+    #[inline]
     fn start(self: Pin<&mut Self>) -> bool {
         let mut this = self.project();
         let State::Fresh { lazily } = *this.state else { return true };
-        *this.deadline = this.limit.start();
-        *this.state = State::Running;
+        *this.deadline = this.limit.start_roughly();
+        *this.state = State::First;
         let starts = match this.limit {
             _ if !lazily => true,
             Limit::Never => true,
@@ -108,6 +111,7 @@ impl<F> Limited<F> {
         starts
     }
 
+    #[inline]
     fn conclude<T>(self: Pin<&mut Self>, value: T) -> Result<T, TimedOut> {
         let mut this = self.project();
         *this.state = State::Done;
@@ -130,7 +134,15 @@ impl<F> Limited<F> {
     /// Ready once the timeout has expired and its inner future is gone.
     fn poll_expiry(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
-        let fires = this.expiry.is_due(*this.deadline);
+        let fires = match *this.state {
+            State::First => {
+                *this.state = State::Running;
+                let (deadline, has_come) = this.limit.settle(*this.deadline);
+                *this.deadline = deadline;
+                this.expiry.fires(deadline, has_come)
+            }
+            _ => this.expiry.is_due(*this.deadline),
+        };
         match this.expiry.after_pending(*this.deadline, fires, cx) {
             Waiting::Wait => Poll::Pending,
             Waiting::Expired => {

@@ -13,6 +13,7 @@ use super::receiver::Receiver;
 use super::settle::{Settle, Token};
 use crate::context;
 use crate::context::frame::{self, Says};
+use crate::context::task_poll;
 use crate::sync::Arc;
 use crate::time::instant::Instant;
 
@@ -101,18 +102,20 @@ impl Scope {
         deadline: Instant,
         poll: impl FnOnce(&mut Context<'_>) -> R,
     ) -> R {
-        if context::is_delivering() && (self.inside.put_off || self.outer.has_news()) {
-            return R::pending();
-        }
-        let around = frame::says();
-        let says = Says {
-            deadline: deadline.min(around.deadline),
-            near: deadline.min(around.near),
-            pressing: around.pressing || self.inside.put_off || self.inside.waiting,
-            coming: around.coming || self.inside.expecting,
-            branch: around.branch,
-        };
-        self.inside.enter(cx, &says, poll)
+        task_poll::with_poll(|current| {
+            if current.is_delivering() && (self.inside.put_off || self.outer.has_news()) {
+                return R::pending();
+            }
+            let around = frame::says_in(current);
+            let says = Says {
+                deadline: deadline.min(around.deadline),
+                near: deadline.min(around.near),
+                pressing: around.pressing || self.inside.put_off || self.inside.waiting,
+                coming: around.coming || self.inside.expecting,
+                branch: around.branch,
+            };
+            self.inside.enter(current, cx, &says, poll)
+        })
     }
 
     /// Takes in new requests after the inner future has answered `Pending`: `own`, made by the
@@ -137,6 +140,7 @@ impl Scope {
     /// Whether handlers of the scope's own requests are still running or their tokens are alive
     /// (law D3's exception).
     #[must_use]
+    #[inline]
     pub fn own_unsettled(&self) -> bool {
         self.inside.node().is_some_and(|node| !node.is_quiet() && node.lock().account(OWN).unsettled > 0)
     }

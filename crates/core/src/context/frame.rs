@@ -7,7 +7,6 @@
 //! restores the former value before the frame ends, in the same poll. It never leaves this thread.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::task::Waker;
 
@@ -107,8 +106,8 @@ impl<'a> Frame<'a> {
 
     /// Calls `poll` with this scope as the innermost one.
     #[inline]
-    pub(crate) fn enter<R>(&self, poll: impl FnOnce() -> R) -> R {
-        let _entered = with_poll(|current| Entered::enter(current, Some(NonNull::from(self).cast())));
+    pub(crate) fn enter<R>(&self, current: &TaskPoll<'_>, poll: impl FnOnce() -> R) -> R {
+        let _entered = Entered::enter(current, Some(NonNull::from(self).cast()));
         poll()
     }
 }
@@ -116,8 +115,10 @@ impl<'a> Frame<'a> {
 /// Calls `poll` where no scope can be reached and no deadline is seen (law C11).
 pub(crate) fn enter_shielded<R>(poll: impl FnOnce() -> R) -> R {
     let _moved = Moved::enter(|movable| (movable.depth.get(), movable.depth.get()));
-    let _entered = with_poll(|current| Entered::enter(current, None));
-    poll()
+    with_poll(|current| {
+        let _entered = Entered::enter(current, None);
+        poll()
+    })
 }
 
 /// The node of the innermost scope, made now if it has none. `None` outside every scope.
@@ -149,10 +150,13 @@ pub(crate) fn epoch() -> u32 {
 /// What the innermost scope says.
 #[inline]
 pub(crate) fn says() -> Says {
-    with_poll(|current| {
-        let says = innermost_of(current).map_or(Says::NOTHING, |frame| *frame.says);
-        Says { deadline: says.deadline.min(current.moved.get()), ..says }
-    })
+    with_poll(says_in)
+}
+
+#[inline]
+pub(crate) fn says_in(current: &TaskPoll<'_>) -> Says {
+    let says = innermost_of(current).map_or(Says::NOTHING, |frame| *frame.says);
+    Says { deadline: says.deadline.min(current.moved.get()), ..says }
 }
 
 /// The branch in which the running code is; see [`Says`].
@@ -258,20 +262,20 @@ impl Drop for Moved {
 
 /// Restores the frame that was the innermost one before.
 struct Entered<'a> {
+    current: &'a TaskPoll<'a>,
     outer: FramePointer,
-    _frame: PhantomData<&'a Frame<'a>>,
 }
 
-impl Entered<'_> {
+impl<'a> Entered<'a> {
     #[inline]
-    fn enter(current: &TaskPoll<'_>, frame: FramePointer) -> Self {
-        Entered { outer: current.innermost.replace(frame), _frame: PhantomData }
+    fn enter(current: &'a TaskPoll<'_>, frame: FramePointer) -> Entered<'a> {
+        Entered { current, outer: current.innermost.replace(frame) }
     }
 }
 
 impl Drop for Entered<'_> {
     #[inline]
     fn drop(&mut self) {
-        with_poll(|current| current.innermost.set(self.outer));
+        self.current.innermost.set(self.outer);
     }
 }

@@ -155,7 +155,7 @@ impl Drop for Entered<'_> {
 
 /// Calls `read` with the poll that is going on.
 #[inline]
-pub(super) fn with_poll<R>(read: impl FnOnce(&TaskPoll<'_>) -> R) -> R {
+pub(crate) fn with_poll<R>(read: impl FnOnce(&TaskPoll<'_>) -> R) -> R {
     match CURRENT.get() {
         // SAFETY: INVARIANT X1: it outlives this call, which is on the stack above.
         Some(poll) => read(unsafe { poll.as_ref() }),

@@ -135,7 +135,7 @@ where
         at: Turn<'_>,
     ) -> Poll<Out<<F::Output as TaskOutput>::Ok, S::Error>> {
         let mut cx = Context::from_waker(at.waker);
-        let inner = || self.as_mut().poll_inner(poll.is_delivering(), &mut cx);
+        let inner = || self.as_mut().poll_inner(poll, &mut cx);
         let polled = catch_unwind(AssertUnwindSafe(inner));
         match polled {
             Ok(Poll::Pending) => self.after_pending(at),
@@ -151,10 +151,10 @@ where
     }
 
     #[inline]
-    fn poll_inner(self: Pin<&mut Self>, is_delivering: bool, cx: &mut Context<'_>) -> Poll<F::Output> {
+    fn poll_inner(self: Pin<&mut Self>, poll: &TaskPoll<'_>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         match this.inner.as_pin_mut() {
-            Some(inner) => this.scope.enter_outermost(is_delivering, cx, |cx| inner.poll(cx)),
+            Some(inner) => this.scope.enter_outermost(poll, cx, |cx| inner.poll(cx)),
             None => Poll::Pending,
         }
     }

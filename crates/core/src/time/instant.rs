@@ -46,6 +46,20 @@ impl Instant {
         runtime.unwrap_or_else(|| AmbientRuntime::Counted(Handle::current())).backend().now()
     }
 
+    /// A moment that is not later than now, and by how much it can be earlier; see
+    /// [`Backend::recent`](crate::backend::Backend::recent).
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime.
+    #[must_use]
+    #[track_caller]
+    #[inline]
+    pub(crate) fn recent() -> (Instant, Duration) {
+        let runtime = context::ambient_runtime();
+        runtime.unwrap_or_else(|| AmbientRuntime::Counted(Handle::current())).backend().recent()
+    }
+
     /// The moment that is `nanos` nanoseconds after the backend's start.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Instant {
@@ -60,13 +74,11 @@ impl Instant {
 
     /// This moment moved by `duration` into the future, at most to [`Instant::FAR_FUTURE`].
     #[must_use]
+    #[inline]
     pub const fn saturating_add(self, duration: Duration) -> Instant {
-        let nanos = duration.as_nanos();
-        if nanos >= u64::MAX as u128 {
-            Instant::FAR_FUTURE
-        } else {
-            Instant(self.0.saturating_add(nanos as u64))
-        }
+        // Not by `as_nanos`, which computes in 128 bits.
+        let seconds = duration.as_secs().saturating_mul(1_000_000_000);
+        Instant(self.0.saturating_add(seconds).saturating_add(duration.subsec_nanos() as u64))
     }
 
     /// The time from `earlier` to this moment; zero if `earlier` is later.

@@ -6,8 +6,8 @@ use super::inside::Inside;
 use super::{OwnFate, Polled};
 use crate::cancel::account::Request;
 use crate::cancel::node::Verdict;
-use crate::context;
 use crate::context::frame::{self, Says};
+use crate::context::task_poll;
 use crate::time::instant::Instant;
 
 /// The scope of a branch of an aggregate, as a gather: it never hears of the scope around.
@@ -35,18 +35,20 @@ impl BranchScope {
     /// Calls `poll` with this scope as the innermost one; see [`Scope::enter`](super::Scope::enter).
     #[inline]
     pub fn enter<R: Polled>(&mut self, cx: &mut Context<'_>, poll: impl FnOnce(&mut Context<'_>) -> R) -> R {
-        if self.inside.put_off && context::is_delivering() {
-            return R::pending();
-        }
-        let around = frame::says();
-        let says = Says {
-            deadline: around.deadline,
-            near: Instant::FAR_FUTURE,
-            pressing: self.hears(&around) || self.inside.put_off || self.inside.waiting,
-            coming: around.coming || self.inside.expecting,
-            branch: std::ptr::from_ref(self).addr(),
-        };
-        self.inside.enter(cx, &says, poll)
+        task_poll::with_poll(|current| {
+            if self.inside.put_off && current.is_delivering() {
+                return R::pending();
+            }
+            let around = frame::says_in(current);
+            let says = Says {
+                deadline: around.deadline,
+                near: Instant::FAR_FUTURE,
+                pressing: self.hears(&around) || self.inside.put_off || self.inside.waiting,
+                coming: around.coming || self.inside.expecting,
+                branch: std::ptr::from_ref(self).addr(),
+            };
+            self.inside.enter(current, cx, &says, poll)
+        })
     }
 
     /// Takes in a request of the aggregate after the inner future has answered `Pending`; see

@@ -15,6 +15,7 @@ use crate::cancel::node::{Node, Pressing, Verdict};
 use crate::cancel::receiver::Receiver;
 use crate::context;
 use crate::context::frame::{self, Frame, Says};
+use crate::context::task_poll::TaskPoll;
 use crate::sync::Arc;
 use crate::task::reports::wake_safely;
 
@@ -50,27 +51,28 @@ impl Inside {
     #[inline]
     pub(super) fn enter<R>(
         &mut self,
+        current: &TaskPoll<'_>,
         cx: &mut Context<'_>,
         says: &Says,
         poll: impl FnOnce(&mut Context<'_>) -> R,
     ) -> R {
         self.epoch = self.epoch.wrapping_add(1);
-        Frame::new(&mut self.node, cx.waker(), self.epoch, says).enter(|| poll(cx))
+        Frame::new(&mut self.node, cx.waker(), self.epoch, says).enter(current, || poll(cx))
     }
 
     /// The same for the root of a task, which has no scope around it.
     #[inline]
     pub(crate) fn enter_outermost<R: Polled>(
         &mut self,
-        is_delivering: bool,
+        current: &TaskPoll<'_>,
         cx: &mut Context<'_>,
         poll: impl FnOnce(&mut Context<'_>) -> R,
     ) -> R {
-        if is_delivering && self.put_off {
+        if current.is_delivering() && self.put_off {
             return R::pending();
         }
         let says = if self.put_off || self.waiting { &Says::PRESSING } else { &Says::NOTHING };
-        self.enter(cx, says, poll)
+        self.enter(current, cx, says, poll)
     }
 
     /// Takes in new requests after the inner future has answered `Pending`: `own`, made by the construct to its scope,
