@@ -3,5 +3,6 @@
 pub(crate) mod context;
 pub(crate) mod counts;
 pub(crate) mod main_loop;
+pub(crate) mod pace;
 pub(crate) mod park;
 pub(crate) mod tempo;

@@ -19,6 +19,10 @@ pub(crate) struct Idle {
     sleepers: Mutex<Vec<usize>>,
     /// The worker that sits in the reactor, or `NOBODY`.
     sitter: AtomicUsize,
+    /// How often somebody has sat down there.
+    sits: AtomicUsize,
+    /// The worker that has left the seat and will be back soon, or `NOBODY`.
+    keeper: AtomicUsize,
     /// Somebody sleeps, and nobody of those sleeps with a limit (`idle.md`, "The watch").
     unwatched: AtomicBool,
     /// How many sleep with a limit.
@@ -43,6 +47,8 @@ impl Idle {
             workers,
             sleepers: Mutex::new(Vec::new()),
             sitter: AtomicUsize::new(NOBODY),
+            sits: AtomicUsize::new(0),
+            keeper: AtomicUsize::new(NOBODY),
             unwatched: AtomicBool::new(false),
             watchers: AtomicUsize::new(0),
         }
@@ -148,6 +154,12 @@ impl Idle {
         true
     }
 
+    /// The same, for one that has worked or searched until now, though nobody may be awake at the moment.
+    pub(crate) fn begin_watch_if_none(&self) -> bool {
+        // SeqCst: as in `begin_watch`.
+        self.watchers.load(Ordering::SeqCst) == 0 && self.begin_watch(true)
+    }
+
     /// A watcher does not sleep any more.
     pub(crate) fn end_watch(&self) {
         // SeqCst: pairs with the load in `begin_watch`.
@@ -181,8 +193,33 @@ impl Idle {
 
     /// Notes who sits in the reactor.
     pub(crate) fn set_sitter(&self, worker: Option<usize>) {
+        if worker.is_some() {
+            // Relaxed, both: see `keep_seat`. Only the worker in the seat writes here.
+            self.sits.store(self.sits().wrapping_add(1), Ordering::Relaxed);
+            self.keeper.store(NOBODY, Ordering::Relaxed);
+        }
         // SeqCst: pairs with the load in `seat_is_empty`.
         self.sitter.store(worker.unwrap_or(NOBODY), Ordering::SeqCst);
+    }
+
+    /// A worker has left the seat with little to do: the others need not take it.
+    pub(crate) fn keep_seat(&self, worker: usize) {
+        // Relaxed, like all that says who keeps the seat: advice, which nobody follows for longer than a watch.
+        self.keeper.store(worker, Ordering::Relaxed);
+    }
+
+    /// Whether the seat is to be left to another worker, which will be back soon, and somebody watches that it is.
+    pub(crate) fn is_kept_from(&self, worker: usize) -> bool {
+        // Relaxed: see `keep_seat`.
+        let keeper = self.keeper.load(Ordering::Relaxed);
+        // SeqCst: as in `begin_watch`.
+        keeper != NOBODY && keeper != worker && self.watchers.load(Ordering::SeqCst) > 0
+    }
+
+    /// How often somebody has sat down in the reactor.
+    pub(crate) fn sits(&self) -> usize {
+        // Relaxed: see `keep_seat`.
+        self.sits.load(Ordering::Relaxed)
     }
 
     /// Whether nobody sits in the reactor.

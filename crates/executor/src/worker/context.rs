@@ -13,6 +13,7 @@ use brigade_core::backend::{Job, ScheduleInfo};
 use crate::multi_thread::shared::{Remote, Shared};
 use crate::scheduler::local::Owner;
 use crate::worker::main_loop::LEAST_ROUNDS;
+use crate::worker::pace::Pace;
 use crate::worker::tempo::Tempo;
 
 /// What only the thread of a worker touches.
@@ -38,6 +39,8 @@ pub(crate) struct Worker {
     pub(crate) lifo_streak: Cell<u32>,
     /// How many rounds the next search may take: fewer after each one in vain.
     pub(crate) patience: Cell<u32>,
+    /// How fast it gets through what the reactor brings.
+    pub(crate) pace: Pace,
     /// Whether this worker counts as searching.
     pub(crate) searching: Cell<bool>,
     /// What `worker::park` remembers from one sleep to the next.
@@ -51,9 +54,13 @@ pub(crate) struct Watch {
     pub(crate) seen: RefCell<Vec<u32>>,
     /// The last sleep had a limit: now is the time to look for jobs that their owners have left lying.
     pub(crate) due: Cell<bool>,
-    /// This worker was woken to keep watch, and does so before it sits down in the reactor, if it has nothing to run
-    /// until its next sleep, which has this tick.
+    /// This worker keeps watch aside before it sits down in the reactor, if it has nothing to run until its next sleep,
+    /// which has this tick: it was woken for that, or has seen that the others come back to the seat.
     pub(crate) deputy: Cell<Option<u32>>,
+    /// The tick of the next sleep if nothing is run and nobody calls until then.
+    pub(crate) rested: Cell<Option<u32>>,
+    /// How often somebody had sat down in the reactor when this worker last looked.
+    pub(crate) sits: Cell<usize>,
 }
 
 impl Worker {
@@ -70,6 +77,7 @@ impl Worker {
             asleep: Cell::new(false),
             lifo_streak: Cell::new(0),
             patience: Cell::new(LEAST_ROUNDS),
+            pace: Pace::default(),
             searching: Cell::new(false),
             watch: Watch::default(),
         }

@@ -84,11 +84,17 @@ impl Worker {
         let count = arrivals.len();
         if count > 0 {
             self.queue.push_front(&mut arrivals);
-            self.shared.note_jobs(self.queue.len());
+            self.note_arrivals();
         }
         let ahead = count - arrivals.len();
         arrivals.into_iter().for_each(|job| self.push_back(job));
         ahead
+    }
+
+    /// Timers and events have brought jobs: calls for help if the queue is not done with before help would come.
+    fn note_arrivals(&self) {
+        let jobs = self.queue.len().max(1);
+        self.shared.note_jobs(if self.pace.is_brief(jobs) { 1 } else { jobs });
     }
 
     /// A share of the shared queue.
@@ -114,6 +120,11 @@ impl Worker {
                 return Some(job);
             }
         }
+        if self.is_deputy() {
+            // What the others will have run soon is left to them.
+            self.stop_searching();
+            return None;
+        }
         let rounds = self.rounds();
         for round in 1..=rounds {
             let least = if round == rounds { 2 } else { self.tempo.pile() };
@@ -133,7 +144,7 @@ impl Worker {
     /// How long a search may be. Only somebody who is awake can give work soon; if nobody is, the reactor is the place to
     /// wait.
     fn rounds(&self) -> u32 {
-        let others = self.shared.spins && self.shared.idle.awake_count() > 1 && !self.is_deputy();
+        let others = self.shared.spins && self.shared.idle.awake_count() > 1;
         if others { self.patience.get() } else { 1 }
     }
 
@@ -184,40 +195,61 @@ impl Worker {
     /// Sleeps until there may be something to do.
     fn sleep(&self) {
         let shared = &self.shared;
+        self.pace.end(|| shared.services.now(), self.tick.get());
         shared.idle.fall_asleep(self.index, self.searching.replace(false));
         let something = self.has_message()
             || !shared.injector.is_empty()
-            || self.victims().any(|victim| shared.remotes[victim].stealer.len() >= 2);
+            || !self.is_deputy() && self.victims().any(|victim| shared.remotes[victim].stealer.len() >= 2);
         self.asleep.set(true);
         self.remote.counts.parked(!something);
         let found = if something { 0 } else { self.sleep_somewhere() };
         self.asleep.set(false);
         self.tempo.pause();
-        match shared.idle.awake(self.index) {
-            Awoken::ToSearch => self.searching.set(true),
-            // The seat in the reactor is empty now, so somebody should help, or watch that this worker comes back.
-            Awoken::ByItself if found > 0 => shared.note_jobs(self.queue.len().max(1)),
+        let awoken = shared.idle.awake(self.index);
+        self.watch.rested.set((awoken == Awoken::ByItself).then_some(self.tick.get().wrapping_add(1)));
+        match awoken {
+            Awoken::ToSearch => {
+                self.searching.set(true);
+                self.watch.deputy.set(None);
+            }
+            Awoken::ByItself if found > 0 => self.leave_seat(),
             Awoken::ByItself => {}
         }
+    }
+
+    /// The seat in the reactor is empty now, so somebody should help, or watch that this worker comes back.
+    fn leave_seat(&self) {
+        self.pace.begin(self.shared.services.now(), self.tick.get());
+        if self.pace.is_brief(self.queue.len().max(1)) {
+            self.shared.idle.keep_seat(self.index);
+        }
+        self.note_arrivals();
     }
 
     /// Gives how many events and timers came.
     fn sleep_somewhere(&self) -> usize {
         let Self { shared, watch, index, remote, .. } = self;
         let deputy = self.is_deputy();
-        let watches = shared.idle.begin_watch(deputy);
-        let limit = watches.then_some(WATCH);
+        let is_rested = watch.rested.get() == Some(self.tick.get());
+        let mut watches = shared.idle.begin_watch(deputy);
+        let seen = shared.idle.sits();
+        let aside = deputy || (watch.sits.replace(seen) != seen && shared.idle.is_kept_from(*index));
+        let limit = |watches: bool| watches.then_some(WATCH);
         let sits = |sits: bool| shared.idle.set_sitter(sits.then_some(*index));
-        let found = if deputy { None } else { remote.parker.sleep_in_reactor(&shared.services, limit, sits) };
+        let found =
+            if aside { None } else { remote.parker.sleep_in_reactor(&shared.services, limit(watches), sits) };
         if found.is_none() {
-            remote.parker.sleep_aside(limit);
+            // Who sits there may have something to do at once: to call somebody would cost it more than this watch.
+            watches = watches || !is_rested && shared.idle.begin_watch_if_none();
+            remote.parker.sleep_aside(limit(watches));
         }
         if watches {
             shared.idle.end_watch();
         }
-        // Woken while nobody sits in the reactor: to keep watch, if there is nothing to run before the next sleep.
-        let appointed = !watches && found.is_none() && shared.idle.seat_is_empty();
-        watch.deputy.set(appointed.then_some(self.tick.get().wrapping_add(1)));
+        // The others come back to the seat again and again, or have left it and called: this one keeps watch, if there is
+        // nothing to run before the next sleep.
+        let useful = shared.idle.sits() != seen || (!watches && shared.idle.seat_is_empty());
+        watch.deputy.set((found.is_none() && useful).then_some(self.tick.get().wrapping_add(1)));
         watch.due.set(watches && found.unwrap_or(0) == 0);
         found.unwrap_or(0)
     }
