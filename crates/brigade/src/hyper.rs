@@ -35,12 +35,14 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct BrigadeIo<S> {
     stream: S,
+    /// The last read brought more than a little, so the next one may, too.
+    flows: bool,
 }
 
 impl<S> BrigadeIo<S> {
     /// Dresses `stream` for hyper.
     pub fn new(stream: S) -> Self {
-        Self { stream }
+        Self { stream, flows: false }
     }
 
     /// Gives the stream back, after an upgrade for instance.
@@ -53,13 +55,25 @@ impl<S: AsyncRead + Unpin> Read for BrigadeIo<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
+        cursor: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        // A request fits into a small buffer, a body does not.
+        if self.flows { self.read::<MUCH>(cx, cursor) } else { self.read::<LITTLE>(cx, cursor) }
+    }
+}
+
+impl<S: AsyncRead + Unpin> BrigadeIo<S> {
+    /// futures-io wants initialised bytes and hyper lends uninitialised ones. A buffer on the stack and a copy keep
+    /// this file free of unsafe code and an idle connection free of memory.
+    fn read<const SIZE: usize>(
+        &mut self,
+        cx: &mut Context<'_>,
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        // futures-io wants initialised bytes and hyper lends uninitialised ones. A buffer on the stack and a
-        // copy keep this file free of unsafe code and an idle connection free of memory.
-        let mut buffer = [0; READ_BUFFER];
-        let most = cursor.remaining().min(buffer.len());
+        let mut buffer = [0; SIZE];
+        let most = cursor.remaining().min(SIZE);
         let count = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer[..most]))?;
+        self.flows = count >= LITTLE;
         cursor.put_slice(&buffer[..count]);
         Poll::Ready(Ok(()))
     }
@@ -137,4 +151,7 @@ impl Future for HyperSleep {
 }
 
 /// As much as hyper asks for at first on a new connection.
-const READ_BUFFER: usize = 8 * 1024;
+const MUCH: usize = 8 * 1024;
+
+/// More than most requests have. Clearing the large buffer for each of them would take as long as reading them.
+const LITTLE: usize = 1024;
