@@ -54,11 +54,26 @@ impl CurrentThread {
     ///
     /// The operating system's error when it has no descriptor left.
     pub fn new() -> io::Result<Arc<Self>> {
+        Self::make(None)
+    }
+
+    /// The same, which looks at timers, sockets and other threads after so many polls, however long they last, as tokio's
+    /// `event_interval` says; 0 counts as 1. For those who count instructions, or want a run to depend on time less.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn with_event_interval(polls: u32) -> io::Result<Arc<Self>> {
+        Self::make(Some(polls))
+    }
+
+    fn make(interval: Option<u32>) -> io::Result<Arc<Self>> {
         let shared = Arc::new(Shared {
             services: Services::new(1)?,
             injector: Injector::new(),
             inbox: Inbox::new(0),
             parker: Parker::default(),
+            interval,
             driven: AtomicBool::new(false),
             closed: AtomicBool::new(false),
         });
@@ -152,6 +167,8 @@ struct Shared {
     /// Jobs of local tasks that were woken from other threads.
     inbox: Inbox,
     parker: Parker,
+    /// Polls between two looks, if the clock is not to decide on that.
+    interval: Option<u32>,
     driven: AtomicBool,
     closed: AtomicBool,
 }
@@ -179,6 +196,10 @@ impl Shared {
     fn deliver(&self, job: Job) {
         self.inbox.deliver(job);
         self.parker.unpark(&self.services);
+    }
+
+    fn tempo(&self) -> Tempo {
+        self.interval.map_or_else(Tempo::default, Tempo::fixed)
     }
 
     fn is_closed(&self) -> bool {
@@ -284,7 +305,7 @@ impl DriverSeat {
         let driven = shared.driven.swap(true, Ordering::AcqRel);
         assert!(!driven, "this runtime is being driven by another thread already");
         let driver =
-            Rc::new(Driver { shared: shared.clone(), queue: RefCell::default(), tempo: Tempo::default() });
+            Rc::new(Driver { shared: shared.clone(), queue: RefCell::default(), tempo: shared.tempo() });
         replace_driver(Some(driver.clone()));
         Self { driver }
     }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use brigade_core::{Handle, Task, TaskError, spawn, spawn_blocking, yield_now};
-use brigade_executor::Runner;
+use brigade_core::{Handle, RunOptions, Task, TaskError, run_main, sleep, spawn, spawn_blocking, yield_now};
+use brigade_executor::{CurrentThread, Runner};
 
 #[test]
 fn a_task_from_another_thread_runs_after_few_polls_of_busy_ones() {
@@ -29,6 +29,22 @@ fn a_task_from_another_thread_runs_after_few_polls_of_busy_ones() {
         });
         outcome.expect("no error");
     }
+}
+
+#[test]
+fn a_fixed_interval_serves_timers_beside_busy_tasks() {
+    let backend = CurrentThread::with_event_interval(5).expect("a descriptor");
+    let main = async {
+        let load = Load::start();
+        let begin = load.polls.load(Ordering::SeqCst);
+        sleep(Duration::from_millis(1)).await;
+        let waited = load.polls.load(Ordering::SeqCst) - begin;
+        load.end().await;
+        assert!(waited >= 5, "there was no poll without a look: {waited}");
+    };
+    let outcome: Result<(), TaskError<Infallible>> =
+        run_main(&Handle::new(backend.clone()), &*backend, RunOptions::new(), main);
+    outcome.expect("no error");
 }
 
 /// How many polls of others begin until a task from this thread runs.

@@ -20,15 +20,23 @@ pub(crate) struct Tempo {
     interval: Cell<u32>,
     /// When the last look was, unless the worker has slept since.
     last: Cell<Option<Instant>>,
+    /// Whether the interval stays what it is, however long the polls last.
+    fixed: bool,
 }
 
 impl Default for Tempo {
     fn default() -> Self {
-        Self { left: Cell::new(FIRST), interval: Cell::new(FIRST), last: Cell::new(None) }
+        Self { left: Cell::new(FIRST), interval: Cell::new(FIRST), last: Cell::new(None), fixed: false }
     }
 }
 
 impl Tempo {
+    /// A look after each so many polls, beside those of what a look has brought.
+    pub(crate) fn fixed(polls: u32) -> Self {
+        let polls = polls.max(1);
+        Self { left: Cell::new(polls), interval: Cell::new(polls), last: Cell::new(None), fixed: true }
+    }
+
     /// Counts a poll that is about to begin. True if a look comes first.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
@@ -40,7 +48,7 @@ impl Tempo {
     /// A look at this time has brought that many jobs that run ahead of the others.
     pub(crate) fn looked(&self, now: Instant, ahead: usize) {
         let interval = self.interval.get();
-        if let Some(last) = self.last.replace(Some(now)) {
+        if let (Some(last), false) = (self.last.replace(Some(now)), self.fixed) {
             let took = now.as_nanos().saturating_sub(last.as_nanos()).max(1);
             let fitting = u64::from(interval) * BETWEEN_LOOKS / took;
             self.interval.set(fitting.clamp(1, u64::from(MOST.min(2 * interval))) as u32);
@@ -114,6 +122,15 @@ mod tests {
         after_looks(&tempo, 1_000_000);
         tempo.looked(Instant::from_nanos(u64::MAX / 2), 3);
         assert_eq!(until_look(&tempo), 5, "one more begins at once: three ahead and three others");
+    }
+
+    #[test]
+    fn a_fixed_tempo_does_not_depend_on_time() {
+        let tempo = Tempo::fixed(7);
+        for now in [1, 2, 1_000_000_000] {
+            tempo.looked(Instant::from_nanos(now), 0);
+            assert_eq!(until_look(&tempo), 6);
+        }
     }
 
     #[test]
