@@ -23,7 +23,6 @@ use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::Pin;
 use std::task::Waker;
-use std::time::Duration;
 
 pub use crate::task::blocking::BlockingJob;
 pub use crate::task::job::Job;
@@ -61,14 +60,6 @@ pub trait Backend: Send + Sync + 'static {
 
     /// The clock's time.
     fn now(&self) -> Instant;
-
-    /// A moment that is not later than [`now`](Backend::now), and by how much it can be earlier.
-    ///
-    /// For those who read the clock often and hardly ever need it: a timeout around what is ready. The default is `now`
-    /// itself; a system that keeps a coarse clock answers in a fraction of the time.
-    fn recent(&self) -> (Instant, Duration) {
-        (self.now(), Duration::ZERO)
-    }
 
     /// Wakes `waker` at `at` or as soon as possible after it, once. [`Instant::FAR_FUTURE`] is never.
     fn insert_timer(&self, at: Instant, waker: Waker) -> TimerKey;

@@ -16,7 +16,6 @@ pub use crate::task::prepare::{Prepared, SinkOf, SpawnOptions, prepare, prepare_
 pub use crate::time::timer::DeadlineTimer;
 
 use std::task::Waker;
-use std::time::Duration;
 
 use crate::context::{self, frame};
 use crate::time::instant::Instant;
@@ -83,19 +82,6 @@ pub fn movable_depth() -> u32 {
 /// have been told a later one take notice in this very poll (law D4).
 pub fn move_deadline(depth: u32, at: Instant) {
     frame::move_deadline(depth, at);
-}
-
-/// A moment that is not later than now, and by how much it can be earlier: cheaper than [`Instant::now`] on a backend
-/// that has a [coarse clock](crate::backend::Backend::recent).
-///
-/// # Panics
-///
-/// Outside a runtime.
-#[must_use]
-#[track_caller]
-#[inline]
-pub fn recent() -> (Instant, Duration) {
-    Instant::recent()
 }
 
 /// The tightest deadline around the code that is being polled that has not fired;

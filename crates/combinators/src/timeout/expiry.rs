@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use brigade_core::scope::{
     DeadlineTimer, Grace, Level, LinkMode, Polled, Request, Scope, Verdict, abort_inside, enclosing_deadline,
-    is_foreign, recent, warn,
+    is_foreign, warn,
 };
 use brigade_core::{CancelKind, CancelReason, Instant};
 
@@ -48,34 +48,6 @@ impl Limit {
         }
     }
 
-    /// The latest that the deadline of a timeout can be which starts now. What is ready needs to know no more, and
-    /// need not ask for the exact time; see [`Limit::settle`].
-    #[inline]
-    pub(crate) fn start_roughly(self) -> Instant {
-        match self {
-            Limit::Never => Instant::FAR_FUTURE,
-            // It expires at the first suspension point (law D5), or soon after.
-            Limit::After(duration) if duration < SHORT => Instant::now().saturating_add(duration),
-            Limit::After(duration) => {
-                let (moment, slack) = recent();
-                moment.saturating_add(slack).saturating_add(duration)
-            }
-            Limit::At(instant) => instant,
-        }
-    }
-
-    /// The deadline after the first poll, and whether it has come. It can only come earlier than what was told before: late
-    /// by the time of that poll at most.
-    pub(crate) fn settle(self, latest: Instant) -> (Instant, bool) {
-        match self {
-            Limit::After(duration) if duration >= SHORT => {
-                (latest.min(Instant::now().saturating_add(duration)), false)
-            }
-            _ => (latest, has_come(latest)),
-        }
-    }
-
-    #[inline]
     pub(crate) fn duration(self) -> Option<Duration> {
         match self {
             Limit::After(duration) => Some(duration),
@@ -83,9 +55,6 @@ impl Limit {
         }
     }
 }
-
-/// A timeout that is shorter than this asks for the exact time.
-const SHORT: Duration = Duration::from_millis(1);
 
 /// How the inner future's value is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,12 +118,7 @@ impl Expiry {
     /// Whether the deadline fires in this turn: it has come, and no enclosing deadline of this task
     /// that is not later will expire instead, or has done so in this very turn (law D4).
     pub(crate) fn is_due(&mut self, deadline: Instant) -> bool {
-        !self.fired && self.fires(deadline, has_come(deadline))
-    }
-
-    /// The same for a deadline that `has_come`, or has not.
-    pub(crate) fn fires(&mut self, deadline: Instant, has_come: bool) -> bool {
-        let due = has_come && counts(deadline);
+        let due = !self.fired && counts(deadline) && Instant::now() >= deadline;
         let late = due && self.scope.is_asked_now();
         if late {
             // Its timer may have gone off: it is looked at again in the next turn.
@@ -233,12 +197,6 @@ impl Expiry {
         self.timer.disarm();
         self.scope.resume();
     }
-}
-
-/// Asks for the exact time only where it can make a difference.
-fn has_come(deadline: Instant) -> bool {
-    let (moment, slack) = recent();
-    moment.saturating_add(slack) >= deadline && (slack.is_zero() || Instant::now() >= deadline)
 }
 
 fn counts(deadline: Instant) -> bool {

@@ -34,8 +34,6 @@ enum State {
     Fresh {
         lazily: bool,
     },
-    /// In its first poll: the deadline may still come earlier; see [`Limit::settle`].
-    First,
     Running,
     /// A cancellation unwinds through it; it will be dropped.
     Unwound,
@@ -96,8 +94,8 @@ impl<F> Limited<F> {
     fn start(self: Pin<&mut Self>) -> bool {
         let mut this = self.project();
         let State::Fresh { lazily } = *this.state else { return true };
-        *this.deadline = this.limit.start_roughly();
-        *this.state = State::First;
+        *this.deadline = this.limit.start();
+        *this.state = State::Running;
         let starts = match this.limit {
             _ if !lazily => true,
             Limit::Never => true,
@@ -134,15 +132,7 @@ impl<F> Limited<F> {
     /// Ready once the timeout has expired and its inner future is gone.
     fn poll_expiry(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
-        let fires = match *this.state {
-            State::First => {
-                *this.state = State::Running;
-                let (deadline, has_come) = this.limit.settle(*this.deadline);
-                *this.deadline = deadline;
-                this.expiry.fires(deadline, has_come)
-            }
-            _ => this.expiry.is_due(*this.deadline),
-        };
+        let fires = this.expiry.is_due(*this.deadline);
         match this.expiry.after_pending(*this.deadline, fires, cx) {
             Waiting::Wait => Poll::Pending,
             Waiting::Expired => {

@@ -46,20 +46,6 @@ impl Instant {
         runtime.unwrap_or_else(|| AmbientRuntime::Counted(Handle::current())).backend().now()
     }
 
-    /// A moment that is not later than now, and by how much it can be earlier; see
-    /// [`Backend::recent`](crate::backend::Backend::recent).
-    ///
-    /// # Panics
-    ///
-    /// Outside a runtime.
-    #[must_use]
-    #[track_caller]
-    #[inline]
-    pub(crate) fn recent() -> (Instant, Duration) {
-        let runtime = context::ambient_runtime();
-        runtime.unwrap_or_else(|| AmbientRuntime::Counted(Handle::current())).backend().recent()
-    }
-
     /// The moment that is `nanos` nanoseconds after the backend's start.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Instant {
