@@ -112,8 +112,8 @@ fn with_driver<R>(action: impl FnOnce(Option<&Driver>) -> R) -> R {
     CURRENT.with(|current| action(current.borrow().as_deref()))
 }
 
-/// As in `brigade-executor`.
-const LOOK_AROUND: u32 = 61;
+/// After so many polls both look at timers and sockets.
+pub(crate) const LOOK_AROUND: u32 = 61;
 
 thread_local! {
     static CURRENT: RefCell<Option<Rc<Driver>>> = const { RefCell::new(None) };

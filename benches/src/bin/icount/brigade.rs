@@ -6,6 +6,7 @@ use std::future::Future;
 use brigade_core::{Handle, RunOptions, Task, run_main};
 use brigade_executor::CurrentThread;
 
+use crate::bare::LOOK_AROUND;
 use crate::host::Host;
 
 pub(crate) struct Brigade;
@@ -14,7 +15,8 @@ impl Host for Brigade {
     type Task = Task<(), Infallible>;
 
     fn run(main: impl Future<Output = ()> + Send + 'static) {
-        let backend = CurrentThread::new().expect("there are descriptors");
+        // By count, since time passes fifty times as slowly where instructions are counted.
+        let backend = CurrentThread::with_event_interval(LOOK_AROUND).expect("there are descriptors");
         let handle = Handle::new(backend.clone());
         run_main(&handle, &*backend, RunOptions::new(), main).expect("no workload fails");
     }
