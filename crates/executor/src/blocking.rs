@@ -3,6 +3,9 @@
 //! A job is queued if all threads are busy and the bound is reached, or if the system refuses another thread; as long
 //! as one thread lives the queue is served. Jobs never panic out of `BlockingJob::run`: what happens in them is the
 //! outcome of their task.
+//!
+//! A job that waits is no error, but a program that waits for it may look as if it hung. So the pool tells how long its
+//! oldest job has waited, and says so in the log where one has waited long.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,7 +24,10 @@ pub(crate) struct Pool {
 
 #[derive(Debug, Default)]
 struct State {
-    jobs: VecDeque<BlockingJob>,
+    /// With the time at which each was queued.
+    jobs: VecDeque<(Instant, BlockingJob)>,
+    /// When it was said last that jobs wait long.
+    said: Option<Instant>,
     /// The threads, by number. A thread that leaves takes its handle out.
     threads: HashMap<u64, Worker>,
     /// Threads that wait for a job and were not notified yet.
@@ -51,7 +57,7 @@ impl Pool {
             drop(job);
             return;
         }
-        state.jobs.push_back(job);
+        state.jobs.push_back((Instant::now(), job));
         if state.idle > 0 {
             state.idle -= 1;
             state.notified += 1;
@@ -60,6 +66,11 @@ impl Pool {
         } else if state.threads.len() < MOST_THREADS {
             self.start_thread(state);
         }
+    }
+
+    /// How long the job that waits for a thread has waited that was queued first; `None` if none does.
+    pub(crate) fn queue_age(&self) -> Option<Duration> {
+        self.lock().jobs.front().map(|(queued, _)| queued.elapsed())
     }
 
     /// Refuses jobs, drops those that wait, and joins the threads that run none. Those that do are left behind; they
@@ -103,9 +114,11 @@ impl Pool {
     fn serve(&self, number: u64) {
         let mut state = self.lock();
         loop {
-            if let Some(job) = state.jobs.pop_front() {
+            if let Some((queued, job)) = state.jobs.pop_front() {
                 state.mark(number, true);
+                let complaint = state.complaint(queued.elapsed());
                 drop(state);
+                complaint.into_iter().for_each(|complaint| log::warn!("{complaint}"));
                 job.run();
                 state = self.lock();
                 continue;
@@ -153,6 +166,21 @@ impl Pool {
 }
 
 impl State {
+    /// What to say about a job that has waited so long, if it was not said lately.
+    fn complaint(&mut self, waited: Duration) -> Option<String> {
+        let lately = self.said.is_some_and(|said| said.elapsed() < SILENCE);
+        if waited < LONG || lately {
+            return None;
+        }
+        self.said = Some(Instant::now());
+        Some(format!(
+            "a blocking job has waited {waited:?} for a thread: {} run and {} more wait; use fewer `spawn_blocking` at a \
+             time, or split long ones",
+            self.threads.len(),
+            self.jobs.len()
+        ))
+    }
+
     fn mark(&mut self, number: u64, running: bool) {
         if let Some(worker) = self.threads.get_mut(&number) {
             worker.running = running;
@@ -165,3 +193,23 @@ const MOST_THREADS: usize = 512;
 
 /// How long a thread waits for a job before it leaves.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A job that has waited this long is worth a line in the log.
+const LONG: Duration = Duration::from_secs(1);
+
+/// How long such lines are apart at least.
+const SILENCE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_wait_is_told_once_in_a_while() {
+        let mut state = State::default();
+        assert_eq!(state.complaint(LONG - Duration::from_nanos(1)), None);
+        let told = state.complaint(LONG).expect("it is long");
+        assert!(told.contains("waited 1s") && told.contains("0 more wait"), "{told}");
+        assert_eq!(state.complaint(LONG * 2), None, "it was told just now");
+    }
+}

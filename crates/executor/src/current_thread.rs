@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
+use std::time::Duration;
 
 use brigade_core::Instant;
 use brigade_core::backend::{Backend, BlockingJob, Drive, Home, Job, ScheduleInfo, TimerKey};
@@ -65,6 +66,14 @@ impl CurrentThread {
     /// As for [`new`](Self::new).
     pub fn with_event_interval(polls: u32) -> io::Result<Arc<Self>> {
         Self::make(Some(polls))
+    }
+
+    /// How long the blocking job has waited for a thread that was queued first; `None` if none waits.
+    ///
+    /// All threads for blocking closures are busy then. One that has waited for a second is told of in the log.
+    #[must_use]
+    pub fn blocking_queue_age(&self) -> Option<Duration> {
+        self.shared.services.blocking.queue_age()
     }
 
     fn make(interval: Option<u32>) -> io::Result<Arc<Self>> {

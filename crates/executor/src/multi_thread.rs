@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use brigade_core::backend::{Backend, BlockingJob, Drive, Home, Job, ScheduleInfo, TimerKey};
 use brigade_core::{DriveGuard, Instant};
@@ -85,6 +86,14 @@ impl MultiThread {
     #[must_use]
     pub fn counters(&self) -> Counters {
         Counters::sum(self.shared.remotes.iter().map(|remote| &remote.counts))
+    }
+
+    /// How long the blocking job has waited for a thread that was queued first; `None` if none waits.
+    ///
+    /// All threads for blocking closures are busy then. One that has waited for a second is told of in the log.
+    #[must_use]
+    pub fn blocking_queue_age(&self) -> Option<Duration> {
+        self.shared.services.blocking.queue_age()
     }
 
     pub(crate) fn reactor(&self) -> &Arc<Reactor> {

@@ -4,13 +4,13 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
 use brigade_core::backend::{Backend, Drive};
 use brigade_core::{
-    Handle, Instant, RunOptions, TaskError, TaskState, run_main, sleep, spawn, spawn_blocking, yield_now,
+    Handle, Instant, RunOptions, Task, TaskError, TaskState, run_main, sleep, spawn, spawn_blocking, yield_now,
 };
 use brigade_executor::{CurrentThread, MultiThread, Runner};
 
@@ -259,6 +259,34 @@ fn blocking_closures_run_side_by_side_and_contain_their_panics() {
         spawn_blocking(|| ()).await.expect("the pool is whole");
     });
     outcome.expect("no error");
+}
+
+/// As many jobs run as there may be threads; one more waits, and the backend tells that it does.
+#[test]
+fn a_blocking_job_that_waits_has_an_age() {
+    let backend = MultiThread::new(1).expect("a backend");
+    let handle = Handle::new(backend.clone());
+    let watched = backend.clone();
+    let outcome: Answer = run_main(&handle, &*backend, RunOptions::new(), async move {
+        let gate = Arc::new((Mutex::new(false), Condvar::new()));
+        assert_eq!(watched.blocking_queue_age(), None);
+        let jobs: Vec<_> = (0..=512).map(|_| gate.clone()).map(wait_at_the_gate).collect();
+        assert!(watched.blocking_queue_age().is_some());
+        *gate.0.lock().expect("nobody panics here") = true;
+        gate.1.notify_all();
+        for job in jobs {
+            job.await.expect("it ends when the gate opens");
+        }
+        assert_eq!(watched.blocking_queue_age(), None);
+    });
+    outcome.expect("no error");
+}
+
+fn wait_at_the_gate(gate: Arc<(Mutex<bool>, Condvar)>) -> Task<(), Infallible> {
+    spawn_blocking(move || {
+        let open = gate.0.lock().expect("nobody panics here");
+        drop(gate.1.wait_while(open, |open| !*open).expect("nobody panics here"));
+    })
 }
 
 #[test]
