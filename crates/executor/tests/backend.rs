@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use brigade_core::backend::{Backend, Drive};
 use brigade_core::{
-    Handle, Instant, RunOptions, Task, TaskError, TaskState, run_main, sleep, spawn, spawn_blocking, yield_now,
+    Handle, Instant, RunOptions, Task, TaskError, TaskState, run_main, sleep, spawn, spawn_blocking,
+    yield_now,
 };
 use brigade_executor::{CurrentThread, MultiThread, Runner};
 
