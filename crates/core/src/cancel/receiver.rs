@@ -125,7 +125,7 @@ impl Receiver {
 
     /// Says, after [`poll_request`](Receiver::poll_request), that no handler runs behind the request that
     /// it holds, since the unwinding of every scope inside was put off
-    /// ([`Scope::is_idle`](super::region::Scope::is_idle)): requests that wait for handlers may be
+    /// ([`BranchScope::is_idle`](super::region::BranchScope::is_idle)): requests that wait for handlers may be
     /// delivered now (law C6).
     pub fn set_idle(&self) {
         if let Some(link) = &self.link {
