@@ -111,7 +111,7 @@ impl Scope {
                 deadline: deadline.min(around.deadline),
                 near: deadline.min(around.near),
                 pressing: around.pressing || self.inside.put_off || self.inside.waiting,
-                coming: around.coming || self.inside.expecting,
+                coming: around.coming,
                 branch: around.branch,
             };
             self.inside.enter(current, cx, &says, poll)
