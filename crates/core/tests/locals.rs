@@ -98,3 +98,29 @@ fn many_blocks_are_dropped_flat() {
     assert!(locals.run(|| LEVEL.get()).is_some());
     drop(locals);
 }
+
+static FRAGILE: TaskLocal<Arc<Fragile>> = TaskLocal::new();
+
+struct Fragile;
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("the value breaks");
+    }
+}
+
+/// Law T10: a task may be the last one that holds a value. Its destructor may panic; the worker goes on.
+#[test]
+fn a_panic_in_the_drop_of_a_value_harms_nobody() {
+    pool::run(async {
+        let task = FRAGILE.bind(Arc::new(Fragile), async {
+            spawn(async {
+                yield_now().await;
+                Ok::<_, BoxError>(FRAGILE.get().is_some_and(|value| Arc::into_inner(value).is_none()))
+            })
+        });
+        assert!(task.await.await.unwrap());
+        assert!(spawn(async { Ok::<_, BoxError>(true) }).await.unwrap());
+    })
+    .unwrap();
+}

@@ -18,6 +18,7 @@ use crate::locals::Locals;
 use crate::sync::Arc;
 use crate::task::meta::TaskMeta;
 use crate::task::output::Owner;
+use crate::task::reports::guarded;
 
 /// See the module.
 pub(crate) struct Hold {
@@ -112,7 +113,10 @@ impl Hold {
     pub(super) unsafe fn drop_locals(&self) {
         // SAFETY: INVARIANT H1 and the caller's promise: there is no further poll.
         let locals: Locals = unsafe { ptr::read(self.bound.get().cast()) };
-        drop(locals);
+        if locals.0.is_some() {
+            // The values are the user's, and so are their destructors.
+            guarded("the task-locals of a task were dropped at its end", || drop(locals));
+        }
     }
 
     /// # Safety
